@@ -1,0 +1,1 @@
+"""From a footprint to a ranked recommendation."""

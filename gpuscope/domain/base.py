@@ -1,0 +1,67 @@
+"""The base of all exchanged values: frozen, slotted, encodable as JSON and MessagePack."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+
+T = TypeVar("T")
+
+
+class Value(msgspec.Struct, frozen=True, kw_only=True):
+    """Base class of the domain's plain values."""
+
+
+class Compact(Value, frozen=True, kw_only=True, omit_defaults=True):
+    """Base class of values that are stored many times: what is not there takes no room."""
+
+
+class Range(Value, frozen=True, kw_only=True):
+    """A figure with its uncertainty: nominally 90% of true values lie within [low, high].
+
+    The unit is in the name of the field that holds the range.
+    """
+
+    low: float
+    mid: float
+    high: float
+
+    @staticmethod
+    def exact(value: float) -> Range:
+        """A figure without uncertainty (counted, or given by the person)."""
+        return Range(low=value, mid=value, high=value)
+
+    def scaled(self, factor: float) -> Range:
+        """All three figures times a non-negative factor."""
+        return Range(low=self.low * factor, mid=self.mid * factor, high=self.high * factor)
+
+
+def to_json(value: Any, *, indent: int = 0) -> bytes:
+    """Encode as UTF-8 JSON; field order is the declaration's, so equal values give equal bytes."""
+    data = msgspec.json.encode(value)
+    return msgspec.json.format(data, indent=indent) if indent else data
+
+
+def from_json(data: bytes | str, type_: type[T]) -> T:
+    """Decode and validate JSON.
+
+    Raises:
+        msgspec.ValidationError: a field is missing or of the wrong type.
+        msgspec.DecodeError: the text is not JSON.
+    """
+    return msgspec.json.decode(data, type=type_)
+
+
+def to_msgpack(value: Any) -> bytes:
+    """Encode compactly for the session file and the sampler's pipe."""
+    return msgspec.msgpack.encode(value)
+
+
+def from_msgpack(data: bytes, type_: type[T]) -> T:
+    """Decode and validate what `to_msgpack` wrote.
+
+    Raises:
+        msgspec.ValidationError, msgspec.DecodeError: the bytes are not such a value.
+    """
+    return msgspec.msgpack.decode(data, type=type_)

@@ -1,0 +1,51 @@
+"""Events of a session: raw facts from the probe (JSON lines) and notes of the supervisor.
+
+The probe cannot import this module, so it writes plain dicts; the field names below are the contract
+(a test checks it).
+All times `t` are seconds of the system's monotonic clock. Unknown kinds are kept and ignored (newer probes).
+
+Probe kinds and their fields besides `kind`, `t`, `pid`:
+
+process_start   ppid, python, executable, script, rank, local_rank, world_size, probe_version
+framework       name, version, cuda_version (null: CPU build), devices [{name, uuid, memory_bytes}], which are only
+                listed once the script itself has initialised CUDA
+device          type (cpu, cuda, mps, xpu), index, name, uuid: where the dominant optimizer's parameters are
+step            n (from 1), duration_s (since the end of the step before; null for the first), optimizer (key),
+                skipped (true, false, or null when that cannot be known without waiting for the device), profiled
+optimizer       key, class_name, parameters, parameter_bytes, gradient_bytes, state_bytes,
+                parameter_dtypes {dtype: bytes}, devices {type: bytes}, foreach, fused, dominant (bool), after_step
+model           parameters, trainable_parameters, parameter_bytes, buffer_bytes, parameter_dtypes {dtype: bytes},
+                class_names: all live modules
+memory          device, allocated_bytes, reserved_bytes, peak_allocated_bytes, peak_reserved_bytes, alloc_retries, ooms
+batch           samples, wait_s: the DataLoader batches since the step before, added up
+precision       autocast (dtype or null), grad_scaler (bool), tf32 (bool or null), compiled (bool), checkpointing (bool)
+ops             step, cost_s, device_type, rows [{name, shapes, dtypes, count, cpu_time_s, device_time_s,
+                backward (bool)}]: one profiled step, operators with equal name, shapes and dtypes added up
+exception       type, message, traceback (last lines), file, line
+out_of_memory   message, device, allocated_bytes, reserved_bytes
+probe_off       reason: the probe switched itself off
+exit            status (null: unknown), reason (normal, exception, system_exit)
+
+Supervisor kinds: sampler_started, sampler_replaced {reason, gap_start_s}, supervisor_adopted {gap_start_s, gap_end_s},
+stop_requested {how}, note {sentence}, finding {sentence}.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuscope.domain.base import Value
+
+SUPERVISOR = "supervisor"
+
+
+class Event(Value, frozen=True, kw_only=True):
+    """One event as kept in the session."""
+
+    t: float
+    """Session time, seconds."""
+    source: str
+    """`supervisor`, or `probe:PID`."""
+    kind: str
+    data: dict[str, Any] = {}
+    seq: int = 0

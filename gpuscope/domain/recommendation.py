@@ -1,0 +1,176 @@
+"""What to get: the second of the two documents that everything exchanges (docs/json.md)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from gpuscope.domain.base import Range, Value
+
+SCHEMA = "gpuscope.recommendation/1"
+
+
+class Verdict(StrEnum):
+    """The answer in a word."""
+
+    RENT = "rent"
+    BUY = "buy"
+    NEEDS_QUOTE = "needs_quote"
+    KEEP = "keep"
+    CPU_IS_ENOUGH = "cpu_is_enough"
+    FIX_FIRST = "fix_first"
+    IMPOSSIBLE = "impossible"
+
+
+class Constraints(Value, frozen=True, kw_only=True):
+    """What the person allows. None is "no limit"; empty tuples are "any"."""
+
+    stage: str | None = None
+    """training or inference; None: as in the footprint."""
+    deadline_s: float | None = None
+    """The whole work has to be done within this time."""
+    total_samples: float | None = None
+    total_steps: float | None = None
+    total_epochs: float | None = None
+    samples_per_epoch: float | None = None
+    """Needed with total_epochs."""
+    budget_usd: float | None = None
+    budget_usd_per_hour: float | None = None
+    acquisition: str | None = None
+    """rent, buy, or None for both"""
+    regions: tuple[str, ...] = ()
+    providers: tuple[str, ...] = ()
+    vendors: tuple[str, ...] = ()
+    gpus: tuple[str, ...] = ()
+    """Catalogue ids."""
+    counts: tuple[int, ...] = ()
+    power_limit_w: float | None = None
+    """Of all GPUs together."""
+    precision: str | None = None
+    """float32, tf32, float16, bfloat16; None: as in the footprint."""
+
+
+class Offer(Value, frozen=True, kw_only=True):
+    """A price that someone published, with its date and source."""
+
+    provider: str
+    instance_type: str
+    region: str
+    price_date: str | None = None
+    """ISO date; None: undated."""
+    source: str = ""
+    source_url: str = ""
+    on_demand_usd_per_hour: float | None = None
+    """Of the whole instance."""
+    spot_usd_per_hour: float | None = None
+    stale: bool = False
+    """Older than 30 days at the time of advice, or undated."""
+    status: str = ""
+    """list, from, promo, per-GPU list, undated, ... as the catalogue says."""
+    virtual_cpus: float | None = None
+    memory_gib: float | None = None
+
+
+class Layout(Value, frozen=True, kw_only=True):
+    """How the job is spread over the GPUs."""
+
+    data_parallel: int = 1
+    tensor_parallel: int = 1
+    pipeline_parallel: int = 1
+    context_parallel: int = 1
+    expert_parallel: int = 1
+    zero_stage: int = 0
+    micro_batch: float | None = None
+    gradient_accumulation: int = 1
+    activation_checkpointing: bool = False
+
+
+class CandidateMemory(Value, frozen=True, kw_only=True):
+    """Per GPU."""
+
+    needed_bytes: Range | None = None
+    available_bytes: int | None = None
+
+
+class Explanation(Value, frozen=True, kw_only=True):
+    """A figure unfolded into its parts."""
+
+    name: str
+    value: str
+    formula: str = ""
+    provenance: str = ""
+    """measured, derived, assumed or catalogue, with the source"""
+    inputs: tuple[Explanation, ...] = ()
+
+
+class Candidate(Value, frozen=True, kw_only=True):
+    """One configuration with everything predicted for it; null is unknown."""
+
+    gpu: str | None
+    """Catalogue id; null: CPU only."""
+    gpu_name: str | None = None
+    cpu: str | None = None
+    count: int
+    """GPUs in all."""
+    nodes: int = 1
+    system: str | None = None
+    acquisition: str
+    """rent, buy or keep (the machine at hand)"""
+    offer: Offer | None = None
+    precision: str | None = None
+    layout: Layout = Layout()
+    fits: bool | None = None
+    memory: CandidateMemory = CandidateMemory()
+    step_time_s: Range | None = None
+    throughput: Range | None = None
+    """In `throughput_unit`."""
+    throughput_unit: str | None = None
+    time_to_finish_s: Range | None = None
+    cost_usd: Range | None = None
+    """Rent: of the whole work. Buy: purchase price of the GPUs."""
+    cost_usd_per_hour: Range | None = None
+    energy_kwh: Range | None = None
+    confidence: str = "specification"
+    """measured, calibrated or specification"""
+    reason: str = ""
+    """One sentence."""
+    interconnect: str = ""
+    explanation: Explanation | None = None
+
+
+class Rejected(Value, frozen=True, kw_only=True):
+    """A configuration that is out, and why."""
+
+    gpu: str | None
+    gpu_name: str | None = None
+    count: int
+    reason_code: str
+    """memory, deadline, budget, budget_per_hour, power, vendor, provider, region, no_offer, precision, unknown_memory,
+    dominated, ..."""
+    reason: str
+
+
+class Sensitivity(Value, frozen=True, kw_only=True):
+    """How far one input may move before the choice changes."""
+
+    input: str
+    sentence: str
+
+
+class Recommendation(Value, frozen=True, kw_only=True):
+    """The document `gpuscope.recommendation/1`."""
+
+    schema: str = SCHEMA
+    verdict: Verdict
+    sentence: str
+    """The decision in a sentence."""
+    constraints: Constraints
+    recommended: int | None = None
+    """Index into `candidates`."""
+    alternates: tuple[int, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    """Best first."""
+    rejected: tuple[Rejected, ...] = ()
+    sensitivity: tuple[Sensitivity, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    prices_as_of: str | None = None
+    """Oldest and newest price date among the candidates, as `2026-07-20 to 2026-10-06`."""

@@ -1,0 +1,109 @@
+"""Figures over time: what plots, footprints and reports read from frames."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuscope.domain.base import Compact
+from gpuscope.domain.reasons import Reason
+from gpuscope.domain.sample import Frame
+
+FloatArray = NDArray[np.float64]
+
+HOST_KEY = "host"
+SAMPLER_KEY = "sampler"
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One figure of one device: times in session seconds, values in the field's own unit, NaN where it was missing."""
+
+    t: FloatArray
+    values: FloatArray
+
+    @property
+    def known(self) -> FloatArray:
+        """The values that are there."""
+        return self.values[~np.isnan(self.values)]
+
+    def between(self, start_s: float, end_s: float) -> Series:
+        """The part in [start_s, end_s]."""
+        low, high = np.searchsorted(self.t, [start_s, end_s + 1e-12])
+        return Series(self.t[low:high], self.values[low:high])
+
+
+EMPTY = Series(np.empty(0), np.empty(0))
+
+
+@dataclass(slots=True)
+class _Column:
+    t: list[float] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+
+
+class Timeline:
+    """All scalar figures of a session by (device key, field); grows as frames are added.
+
+    The device key is the GPU's UUID, `host`, or `sampler`.
+    """
+
+    def __init__(self, created_monotonic_s: float = 0.0) -> None:
+        """Session time 0 is `created_monotonic_s` of the frames' clock."""
+        self._zero = created_monotonic_s
+        self._columns: dict[tuple[str, str], _Column] = defaultdict(_Column)
+        self._reasons: dict[tuple[str, str], Reason] = {}
+        self.end_s = 0.0
+
+    def add(self, frame: Frame) -> None:
+        """Append one frame; frames come in the order of their time."""
+        t = frame.monotonic_s - self._zero
+        self.end_s = max(self.end_s, t)
+        for gpu in frame.gpus or ():
+            self._add_sample(gpu.uuid, t, gpu, gpu.unavailable)
+        if frame.host is not None:
+            self._add_sample(HOST_KEY, t, frame.host, frame.host.unavailable)
+        if frame.sampler is not None:
+            self._add_sample(SAMPLER_KEY, t, frame.sampler, {})
+
+    def extend(self, frames: Iterable[Frame]) -> Timeline:
+        """Append several frames; returns itself."""
+        for frame in frames:
+            self.add(frame)
+        return self
+
+    def _add_sample(self, key: str, t: float, sample: Compact, unavailable: dict[str, Reason]) -> None:
+        for name in sample.__struct_fields__:
+            value = getattr(sample, name)
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                column = self._columns[key, name]
+                column.t.append(t)
+                column.values.append(float(value))
+        for name, reason in unavailable.items():
+            column = self._columns[key, name]
+            column.t.append(t)
+            column.values.append(float("nan"))
+            self._reasons[key, name] = reason
+
+    def get(self, key: str, name: str) -> Series:
+        """The series of a field; empty when it was never read."""
+        column = self._columns.get((key, name))
+        if column is None:
+            return EMPTY
+        return Series(np.asarray(column.t, dtype=np.float64), np.asarray(column.values, dtype=np.float64))
+
+    def reason(self, key: str, name: str) -> Reason | None:
+        """Why the field was last missing; None when it never was."""
+        return self._reasons.get((key, name))
+
+    def keys(self) -> list[str]:
+        """The devices that appear, in order of appearance."""
+        return list(dict.fromkeys(key for key, _ in self._columns))
+
+    def fields(self, key: str) -> list[str]:
+        """The fields that appear for a device."""
+        return [name for device, name in self._columns if device == key]

@@ -1,0 +1,125 @@
+"""Read and write quantities the way people write them."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from gpuscope.domain.base import Range
+from gpuscope.errors import UsageError
+
+KIB = 1024
+MIB = 1024**2
+GIB = 1024**3
+GB = 10**9
+
+_BYTE_UNITS = {
+    "": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12,
+    "kib": KIB, "mib": MIB, "gib": GIB, "tib": 1024**4,
+}  # fmt: skip
+_COUNT_UNITS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9, "t": 10**12}
+_DURATION_UNITS = {
+    "": 1, "s": 1, "sec": 1, "second": 1, "seconds": 1, "min": 60, "m": 60, "minute": 60, "minutes": 60,
+    "h": 3600, "hour": 3600, "hours": 3600, "d": 86400, "day": 86400, "days": 86400, "w": 604800, "week": 604800,
+    "weeks": 604800,
+}  # fmt: skip
+_QUANTITY = re.compile(r"\s*([0-9][0-9_,]*\.?[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+)\s*([A-Za-z]*)\s*")
+
+
+def _parse(text: str, units: dict[str, int], what: str, example: str) -> float:
+    match = _QUANTITY.fullmatch(text)
+    factor = units.get(match.group(2).lower()) if match else None
+    if match is None or factor is None:
+        raise UsageError(f"{text!r} is not {what}: write it like {example}.")
+    return float(match.group(1).replace(",", "").replace("_", "")) * factor
+
+
+def parse_bytes(text: str) -> int:
+    """`24GiB`, `80 GB`, `512MiB`, `1024` → bytes. GB is decimal, GiB binary.
+
+    Raises:
+        UsageError: it is none of these.
+    """
+    return round(_parse(text, _BYTE_UNITS, "an amount of memory", "24GiB or 80GB"))
+
+
+def parse_count(text: str) -> int:
+    """`7B`, `350M`, `1.5e9`, `12,000` → a number.
+
+    Raises:
+        UsageError: it is none of these.
+    """
+    return round(_parse(text, _COUNT_UNITS, "a number", "7B, 350M or 12000"))
+
+
+def parse_duration(text: str) -> float:
+    """`36h`, `90 min`, `2d`, `45` → seconds.
+
+    Raises:
+        UsageError: it is none of these.
+    """
+    return _parse(text, _DURATION_UNITS, "a length of time", "36h, 90min or 2d")
+
+
+def format_bytes(value: float) -> str:
+    """Bytes in binary units with three significant figures: `26.1 GiB`, `8.13 MiB`."""
+    for unit, size in (("TiB", 1024**4), ("GiB", GIB), ("MiB", MIB), ("KiB", KIB)):
+        if abs(value) >= size:
+            return f"{_three(value / size)} {unit}"
+    return f"{value:.0f} B"
+
+
+def format_duration(seconds: float) -> str:
+    """Seconds in the unit that reads best: `38 ms`, `2.3 s`, `14 min`, `31 h`, `12 d`."""
+    unit, size = _duration_unit(seconds)
+    return f"{_three(seconds / size)} {unit}"
+
+
+def format_duration_range(value: Range) -> str:
+    """A range of times in one unit: `31–38 h`."""
+    unit, size = _duration_unit(value.mid)
+    low, high = _three(value.low / size), _three(value.high / size)
+    return f"{low} {unit}" if low == high else f"{low}–{high} {unit}"
+
+
+def format_money(value: float) -> str:
+    """US dollars: cents below 100, whole above."""
+    return f"${value:,.2f}" if abs(value) < 100 else f"${value:,.0f}"
+
+
+def format_money_range(value: Range) -> str:
+    """A range of US dollars: `$74–91`."""
+    low, high = format_money(value.low), format_money(value.high)
+    return low if low == high else f"{low}–{high.lstrip('$')}"
+
+
+def format_rate(bytes_per_second: float) -> str:
+    """Bytes a second in decimal units: `12.3 GB/s`."""
+    for unit, size in (("TB/s", 10**12), ("GB/s", 10**9), ("MB/s", 10**6), ("kB/s", 10**3)):
+        if abs(bytes_per_second) >= size:
+            return f"{_three(bytes_per_second / size)} {unit}"
+    return f"{bytes_per_second:.0f} B/s"
+
+
+def format_count(value: float) -> str:
+    """A number of things with three significant figures: `7B`, `124M`, `1.25k`."""
+    for unit, size in (("T", 10**12), ("B", 10**9), ("M", 10**6), ("k", 10**3)):
+        if abs(value) >= size:
+            return f"{_three(value / size)}{unit}"
+    return f"{value:g}"
+
+
+def _duration_unit(seconds: float) -> tuple[str, float]:
+    for unit, size, above in (("d", 86400.0, 72 * 3600), ("h", 3600.0, 5400), ("min", 60.0, 90), ("s", 1.0, 1)):
+        if seconds >= above:
+            return unit, size
+    return ("ms", 1e-3) if seconds >= 1e-3 or seconds == 0 else ("µs", 1e-6)
+
+
+def _three(value: float) -> str:
+    """Three significant figures without an exponent; integers above 100 in full."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    digits = max(0, 2 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

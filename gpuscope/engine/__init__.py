@@ -1,0 +1,1 @@
+"""The use cases that the window and the command line share."""

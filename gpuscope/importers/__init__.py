@@ -1,0 +1,1 @@
+"""Readers of what people already have: logs, traces, snapshots, error messages."""

@@ -1,0 +1,1 @@
+"""From a session to a document that can be signed."""

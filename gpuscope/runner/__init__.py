@@ -1,0 +1,1 @@
+"""Find interpreters, build the command, start a workload, drain its output, stop its process tree."""

@@ -1,0 +1,1 @@
+"""Where live numbers come from."""

@@ -1,0 +1,1 @@
+"""The session file: one SQLite file that one process writes and everything else reads."""

@@ -1,0 +1,263 @@
+"""Read a session: finished, still growing, interrupted or damaged."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Self, TypeVar
+from urllib.parse import quote
+
+import msgspec
+
+from gpuscope.domain.base import from_msgpack
+from gpuscope.domain.device import Device
+from gpuscope.domain.events import Event
+from gpuscope.domain.run import Manifest
+from gpuscope.domain.sample import Frame
+from gpuscope.domain.series import Timeline
+from gpuscope.errors import SessionError
+from gpuscope.store import salvage
+from gpuscope.store.lock import is_being_written
+from gpuscope.store.schema import check_schema, harden, is_session_header
+from gpuscope.store.writer import tidy
+
+T = TypeVar("T")
+
+_MAX_SKIP = 1 << 40
+
+
+class SessionState(StrEnum):
+    """Whether more is to come."""
+
+    LIVE = "live"
+    CLOSED = "closed"
+    INTERRUPTED = "interrupted"
+
+
+class SessionReader:
+    """A read-only view of a session file.
+
+    Attributes:
+        path: the file.
+        notes: sentences about what may be missing; empty for a whole session.
+        manifest: what the session is.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open a session.
+
+        Raises:
+            SessionError: there is no such file, it cannot be read, or it is not a session.
+        """
+        self.path = path
+        self.notes: list[str] = []
+        self._temporary: Path | None = None
+        self._damaged = False
+        header = _read_header(path)
+        self._had_wal = path.with_name(path.name + "-wal").exists()
+        self._connection = self._open(header)
+        try:
+            self.manifest = self._read_manifest()
+        except BaseException:
+            self.close()
+            raise
+        if not self.notes and self.state() is SessionState.INTERRUPTED:
+            self.notes.append(self._interrupted_note(header))
+
+    def __enter__(self) -> Self:
+        """The reader itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close."""
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file; harmless when done twice."""
+        self._connection.close()
+        if self._temporary is not None:
+            self._temporary.unlink(missing_ok=True)
+            self._temporary = None
+
+    def state(self) -> SessionState:
+        """Live while its writer lives; closed when it was finished; else interrupted."""
+        if self.meta("closed", default=False):
+            return SessionState.CLOSED
+        return SessionState.LIVE if is_being_written(self.path) else SessionState.INTERRUPTED
+
+    def meta(self, key: str, default: Any = None) -> Any:
+        """A small fact that the writer stored."""
+        with contextlib.suppress(sqlite3.DatabaseError, msgspec.MsgspecError):
+            row = self._connection.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
+            if row is not None:
+                return msgspec.json.decode(row[0])
+        return default
+
+    def devices(self) -> list[Device]:
+        """The GPUs and MIG instances seen, by index."""
+        try:
+            rows = self._connection.execute("SELECT data FROM devices").fetchall()
+            found = [from_msgpack(row[0], Device) for row in rows]
+        except (sqlite3.DatabaseError, msgspec.MsgspecError):
+            self._note_damage("devices")
+            return []
+        return sorted(found, key=lambda device: (device.index, device.kind, device.uuid))
+
+    def frames(self, after: int = 0, limit: int = -1) -> Iterator[tuple[int, Frame]]:
+        """Frames with a sequence number above `after`, in order, with their numbers."""
+        for row in self._rows("frames", "seq, data", after, limit):
+            with self._decoding("frames"):
+                yield row[0], from_msgpack(row[1], Frame)
+
+    def events(self, after: int = 0, limit: int = -1) -> Iterator[Event]:
+        """Events with a sequence number above `after`, in order."""
+        for seq, t, source, kind, data in self._rows("events", "seq, t, source, kind, data", after, limit):
+            with self._decoding("events"):
+                fields = msgspec.msgpack.decode(data, type=dict[str, Any])
+                yield Event(seq=seq, t=t, source=source, kind=kind, data=fields)
+
+    def output(self, after: int = 0, limit: int = -1) -> Iterator[tuple[int, float, bytes]]:
+        """Pieces of the workload's output: number, session time, bytes."""
+        for seq, t, data in self._rows("output", "seq, t, data", after, limit):
+            with self._decoding("output"):
+                yield seq, t, bytes(data)
+
+    def document(self, kind: str, type_: type[T]) -> T | None:
+        """`outcome`, `footprint` or `recommendation`; None when there is none (yet) or it is damaged."""
+        try:
+            row = self._connection.execute("SELECT data FROM documents WHERE kind=?", (kind,)).fetchone()
+            return None if row is None else msgspec.json.decode(row[0], type=type_)
+        except (sqlite3.DatabaseError, msgspec.MsgspecError):
+            self._note_damage(f"the stored {kind}")
+            return None
+
+    def timeline(self) -> Timeline:
+        """All scalar figures of the session."""
+        timeline = Timeline(self.manifest.created_monotonic_s)
+        return timeline.extend(frame for _, frame in self.frames())
+
+    def save_copy(self, target: Path) -> None:
+        """Write a whole, plain copy, also of a session that is still growing.
+
+        Raises:
+            SessionError: the target exists or cannot be written.
+        """
+        if target.exists():
+            raise SessionError(f"{target} exists already: choose another name, nothing was overwritten.")
+        try:
+            with contextlib.closing(sqlite3.connect(target)) as copy:
+                target.chmod(0o600)
+                self._connection.backup(copy)
+                copy.execute("PRAGMA journal_mode=delete").fetchall()
+        except (sqlite3.Error, OSError) as error:
+            raise SessionError(f"{target} cannot be written: {error}.") from error
+
+    def _open(self, header: bytes) -> sqlite3.Connection:
+        share = salvage.missing_share(self.path, header)
+        if share > 0 and not self._had_wal:
+            amount = f"{share:.0%}" if share >= 0.01 else "less than 1%"
+            return self._open_damaged(f"The file was cut off: {amount} of it is missing, from the end.")
+        modes = ["mode=ro", "mode=ro&immutable=1"]
+        if not self._had_wal:
+            tidy(self.path)
+            if not is_being_written(self.path):
+                modes = ["mode=ro&immutable=1"]  # leaves no -wal and -shm beside a file that had none
+        for mode in modes:
+            connection = _connect(self.path, mode)
+            try:
+                check_schema(connection, self.path)
+                connection.execute("SELECT max(seq) FROM frames").fetchone()
+            except sqlite3.OperationalError:
+                connection.close()
+            except sqlite3.DatabaseError:
+                connection.close()
+                return self._open_damaged("The file is damaged.")
+            except BaseException:
+                connection.close()
+                raise
+            else:
+                if "immutable" in mode and self._had_wal:
+                    self.notes.append("The newest part, in the -wal file, could not be read: the folder is read-only.")
+                return connection
+        return self._open_damaged("The file is damaged.")
+
+    def _open_damaged(self, what: str) -> sqlite3.Connection:
+        self._damaged = True
+        self.notes.append(f"{what} Everything that could still be read is shown; figures may lack parts.")
+        self._temporary = salvage.padded_copy(self.path)
+        connection = _connect(self._temporary, "mode=ro&immutable=1")
+        try:
+            check_schema(connection, self.path)
+        except (sqlite3.DatabaseError, SessionError) as error:
+            connection.close()
+            self._temporary.unlink(missing_ok=True)
+            raise SessionError(f"Too little is left of {self.path} to open it.") from error
+        return connection
+
+    def _read_manifest(self) -> Manifest:
+        try:
+            row = self._connection.execute("SELECT value FROM meta WHERE key='manifest'").fetchone()
+            if row is not None:
+                return msgspec.json.decode(row[0], type=Manifest)
+        except (sqlite3.DatabaseError, msgspec.MsgspecError) as error:
+            raise SessionError(f"Too little is left of {self.path} to open it.") from error
+        raise SessionError(f"{self.path} has no manifest: it is not a gpuscope session.")
+
+    def _interrupted_note(self, header: bytes) -> str:
+        if header[18:19] == b"\x02" and not self._had_wal:
+            return "The session was copied without its -wal file while it was being written: its end may be missing."
+        return "The session was not closed: its writer ended early, the last second may be missing."
+
+    def _rows(self, table: str, columns: str, after: int, limit: int) -> Iterator[tuple[Any, ...]]:
+        sql = f"SELECT {columns} FROM {table} WHERE seq > ? ORDER BY seq LIMIT ?"  # noqa: S608 - our own names
+        skip = 1
+        while True:
+            try:
+                for row in self._connection.execute(sql, (after, limit)):
+                    after = row[0]
+                    skip = 1
+                    yield row
+            except sqlite3.DatabaseError:
+                self._note_damage(table)
+                if skip > _MAX_SKIP:
+                    return
+                after += skip  # step over the damaged pages in growing strides
+                skip *= 2
+            else:
+                return
+
+    @contextlib.contextmanager
+    def _decoding(self, table: str) -> Iterator[None]:
+        try:
+            yield
+        except (msgspec.MsgspecError, TypeError):  # TypeError: NULL out of a zeroed page
+            self._note_damage(table)
+
+    def _note_damage(self, what: str) -> None:
+        sentence = f"Some of {what} could not be read."
+        if sentence not in self.notes:
+            self.notes.append(sentence)
+
+
+def _read_header(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            header = file.read(100)
+    except FileNotFoundError as error:
+        raise SessionError(f"There is no file {path}.") from error
+    except OSError as error:
+        raise SessionError(f"{path} cannot be read ({error.strerror}).") from error
+    if not is_session_header(header):
+        raise SessionError(f"{path} is not a gpuscope session.")
+    return header
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    uri = f"file:{quote(str(path.resolve()))}?{mode}"
+    # The follower opens in one thread and closes in another; SQLite itself is built thread-safe.
+    connection = sqlite3.connect(uri, uri=True, timeout=2.0, check_same_thread=False)
+    harden(connection)
+    return connection

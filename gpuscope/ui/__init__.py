@@ -1,0 +1,1 @@
+"""The window: a viewer of session files."""
