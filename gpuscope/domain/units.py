@@ -23,6 +23,8 @@ _DURATION_UNITS = {
     "h": 3600, "hour": 3600, "hours": 3600, "d": 86400, "day": 86400, "days": 86400, "w": 604800, "week": 604800,
     "weeks": 604800,
 }  # fmt: skip
+_MONEY_UNITS = {"": 1, "k": 10**3, "m": 10**6, "usd": 1}
+_POWER_UNITS = {"": 1, "w": 1, "kw": 10**3}
 _QUANTITY = re.compile(r"\s*([0-9][0-9_,]*\.?[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+)\s*([A-Za-z]*)\s*")
 
 
@@ -59,6 +61,24 @@ def parse_duration(text: str) -> float:
         UsageError: it is none of these.
     """
     return _parse(text, _DURATION_UNITS, "a length of time", "36h, 90min or 2d")
+
+
+def parse_money(text: str) -> float:
+    """`$1,200`, `2.49`, `1.5k` → US dollars.
+
+    Raises:
+        UsageError: it is none of these.
+    """
+    return _parse(text.strip().removeprefix("$"), _MONEY_UNITS, "an amount of money", "$1,200 or 2.49")
+
+
+def parse_power(text: str) -> float:
+    """`700 W`, `1.5kW`, `300` → watts.
+
+    Raises:
+        UsageError: it is none of these.
+    """
+    return _parse(text, _POWER_UNITS, "a power", "700W or 1.5kW")
 
 
 def format_bytes(value: float) -> str:
