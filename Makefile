@@ -1,0 +1,37 @@
+# gpuscope. Every target sets up what it needs first, and is quick the second time.
+#
+#   make run      profile the bundled training example, recommend a GPU for it, open the window
+#   make test     all checks: style, types, layers, tests
+#   make bench    what gpuscope itself costs, side by side with a bare baseline
+#   make package  the one-folder app dist/gpuscope/gpuscope
+#   make clean    remove what the targets above made, the virtual environment included
+#
+# PYTHON=/path/to/python3.12 make ...   uses that Python (3.11 or later) for .venv
+# INTERPRETER=/path/to/python make run  profiles the example with that interpreter (it needs torch)
+
+SHELL := /bin/bash
+SETUP := installers/linux/setup.sh
+VENV_PYTHON := .venv/bin/python
+
+.PHONY: run test bench package clean
+
+run:
+	@$(SETUP) run
+	@installers/linux/run_example.sh "$(INTERPRETER)"
+
+test:
+	@$(SETUP) test
+	@installers/linux/check.sh
+
+bench:
+	@$(SETUP) test
+	$(VENV_PYTHON) -m tests.bench
+
+package:
+	@$(SETUP) package
+	$(VENV_PYTHON) -m PyInstaller --noconfirm --clean --log-level WARN build.spec
+	@installers/linux/app_size.sh dist/gpuscope
+
+clean:
+	rm -rf .venv build dist out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find gpuscope tests resources -name __pycache__ -type d -prune -exec rm -rf {} +
