@@ -20,7 +20,11 @@ memory          device, allocated_bytes, reserved_bytes, peak_allocated_bytes, p
 batch           samples, wait_s: the DataLoader batches since the step before, added up
 precision       autocast (dtype or null), grad_scaler (bool), tf32 (bool or null), compiled (bool), checkpointing (bool)
 ops             step, cost_s, device_type, rows [{name, shapes, dtypes, count, cpu_time_s, device_time_s,
-                backward (bool)}]: one profiled step, operators with equal name, shapes and dtypes added up
+                backward (bool), args}]: one profiled step, operators with equal name, shapes, dtypes and args added
+                up. Times are the operator's own, without those of the operators it called. A list of tensors has a
+                list of shapes as its entry of `shapes` where the profiler tells them, else []. `args`, optional and
+                only on convolutions, are the values that are no tensors as the profiler gives them (concrete_inputs:
+                null for a tensor; else stride, padding, dilation, ...): without it output sizes are inferred
 exception       type, message, traceback (last lines), file, line
 out_of_memory   message, device, allocated_bytes, reserved_bytes
 probe_off       reason: the probe switched itself off
