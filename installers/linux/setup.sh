@@ -88,7 +88,7 @@ has_fonts() {
 }
 
 install_packages() {
-    local command="apt-get install -y --no-install-recommends $*"
+    local command="apt-get install -y --no-install-recommends $*" log
     if ! command -v apt-get >/dev/null; then
         stop "this system lacks what these Debian packages hold: $*; install its counterparts, then run make $purpose again."
     fi
@@ -99,8 +99,10 @@ install_packages() {
     export DEBIAN_FRONTEND=noninteractive
     # An unreachable extra source must not stop us: what matters is whether the install below works.
     apt-get update -qq || true
-    # shellcheck disable=SC2086  # one word a package
-    $command -qq || stop "$command failed: see its messages above."
+    if ! log=$($command -qq 2>&1); then
+        echo "$log" >&2
+        stop "$command failed: see its messages above."
+    fi
 }
 
 # ---- Python packages ------------------------------------------------------------------------------------------------
@@ -142,21 +144,26 @@ install_app() {
 
 torch_size="PyTorch is a large download: about 200 MB where pip finds the CPU-only build, about 3 GB with CUDA's libraries (the default on Linux x86_64)"
 
+# Prints yes or no; anything else (a traceback) ends the set-up.
 has_torch_somewhere() {
     .venv/bin/python - <<'END'
-import pathlib, sys
+import pathlib
 from gpuscope.runner.interpreters import find_interpreters
-sys.exit(not any(found.torch_version for found in find_interpreters(pathlib.Path.cwd())))
+print("yes" if any(found.torch_version for found in find_interpreters(pathlib.Path.cwd())) else "no")
 END
 }
 
 install_torch_unless_found() {
-    if [[ -n ${INTERPRETER:-} ]] || has_torch_somewhere; then
+    local answer
+    if [[ -n ${INTERPRETER:-} ]]; then
         return
     fi
-    echo "gpuscope set-up: no Python with torch was found on this machine, so it is installed into .venv."
-    echo "gpuscope set-up: $torch_size."
-    pip_install --editable '.[torch]'
+    answer=$(has_torch_somewhere)
+    if [[ $answer == no ]]; then
+        echo "gpuscope set-up: no Python with torch was found on this machine, so it is installed into .venv."
+        echo "gpuscope set-up: $torch_size."
+        pip_install --editable '.[torch]'
+    fi
 }
 
 install_packaging() {
