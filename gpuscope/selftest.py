@@ -33,7 +33,7 @@ MIN_REPORT_BYTES = 5_000
 """A PDF with text and plots is far larger; an empty one is smaller."""
 
 
-class SelfTestFailure(GpuscopeError):
+class SelfTestError(GpuscopeError):
     """A part of gpuscope did not do what it should."""
 
 
@@ -68,7 +68,7 @@ class SelfTest:
             gpus = len(reader.devices())
         hosts = sum(frame.host is not None and frame.host.memory_total_bytes is not None for frame in frames)
         if not hosts:
-            raise SelfTestFailure("The sampler sent no figures of this machine: run `gpuscope doctor`.")
+            raise SelfTestError("The sampler sent no figures of this machine: run `gpuscope doctor`.")
         return f"{len(frames)} frames, {gpus} GPUs"
 
     def run_example(self) -> str:
@@ -80,11 +80,11 @@ class SelfTest:
         self._session = self._folder / "run.gpuscope"
         outcome = profile(self._session, plan)
         if outcome.kind is not OutcomeKind.FINISHED:
-            raise SelfTestFailure("\n".join([f"The example did not finish: {outcome.sentence}", *outcome.last_output]))
+            raise SelfTestError("\n".join([f"The example did not finish: {outcome.sentence}", *outcome.last_output]))
         with open_session(self._session) as reader:
             self._footprint = footprint_of(reader)
         if self._footprint.steps.count != STEPS:
-            raise SelfTestFailure(f"The example made {STEPS} steps, and {self._footprint.steps.count} were counted.")
+            raise SelfTestError(f"The example made {STEPS} steps, and {self._footprint.steps.count} were counted.")
         return f"{STEPS} steps with {plan.spec.interpreter}"
 
     def estimate(self) -> str:
@@ -97,7 +97,7 @@ class SelfTest:
         assert self._footprint is not None
         self._recommendation = advise(self._footprint, Constraints())
         if not self._recommendation.candidates:
-            raise SelfTestFailure("The advisor found no candidate at all: the catalogue may be damaged.")
+            raise SelfTestError("The advisor found no candidate at all: the catalogue may be damaged.")
         return self._recommendation.sentence
 
     def report(self) -> str:
@@ -111,7 +111,7 @@ class SelfTest:
         write_report(report, target)
         size_bytes = target.stat().st_size
         if size_bytes < MIN_REPORT_BYTES:
-            raise SelfTestFailure(f"The PDF report has only {size_bytes} bytes: it cannot be whole.")
+            raise SelfTestError(f"The PDF report has only {size_bytes} bytes: it cannot be whole.")
         return f"PDF of {format_bytes(size_bytes)}"
 
     def window(self) -> str:

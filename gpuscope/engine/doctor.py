@@ -6,7 +6,6 @@ import ctypes
 import os
 import platform
 import shutil
-import sqlite3
 import sys
 import tempfile
 from importlib import metadata
@@ -44,7 +43,7 @@ class Check(Value, frozen=True, kw_only=True):
     """One thing that was looked at."""
 
     name: str
-    """Stable key: gpuscope, packages, catalogue, sqlite, nvidia, interpreters, sessions_folder, state_folder, display."""
+    """Stable key: gpuscope, packages, catalogue, nvidia, interpreters, sessions_folder, state_folder or display."""
     ok: bool | None
     """None: not there, and gpuscope does without it."""
     detail: str
@@ -64,20 +63,23 @@ class Examination(Value, frozen=True, kw_only=True):
     checks: tuple[Check, ...]
 
 
-def examine() -> Examination:
+def examine() -> list[Check]:
     """Look at everything that gpuscope needs or can use; takes a few seconds and changes nothing."""
-    checks = (
+    return [
         _check_gpuscope(),
         _check_packages(),
         _check_catalogue(),
-        _check_sqlite(),
         _check_nvidia(),
         _check_interpreters(),
         _check_folder("sessions_folder"),
         _check_folder("state_folder"),
         _check_display(),
-    )
-    return Examination(ok=all(check.ok for check in checks if check.essential), checks=checks)
+    ]
+
+
+def examination(checks: list[Check]) -> Examination:
+    """The checks as a document, with the answer in a word."""
+    return Examination(ok=all(check.ok is True for check in checks if check.essential), checks=tuple(checks))
 
 
 def _check_gpuscope() -> Check:
@@ -112,10 +114,6 @@ def _check_catalogue() -> Check:
     newest = max((offer.price_date for offer in content.offers if offer.price_date), default="unknown")
     detail = f"{len(content.gpus)} GPUs and {len(content.offers)} offers; the newest price is of {newest}."
     return Check(name="catalogue", ok=True, detail=detail, essential=True)
-
-
-def _check_sqlite() -> Check:
-    return Check(name="sqlite", ok=True, detail=f"SQLite {sqlite3.sqlite_version}.")
 
 
 def _check_nvidia() -> Check:
