@@ -1,0 +1,110 @@
+"""One figure over time: an hour of it in full, days of it as lowest and highest value of each block."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from statistics import median
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuscope.ui.decimate import GAP_INTERVALS
+from gpuscope.ui.rings import Ring
+
+FloatArray = NDArray[np.float64]
+
+FINE_ROWS = 40_000
+"""More than an hour at ten values a second."""
+BLOCK_ROWS = 32
+COARSE_ROWS = 100_000
+"""More than three days at ten values a second; what is older is in the session file only."""
+INTERVALS_KEPT = 31
+
+
+class History:
+    """Times and values of one figure; NaN is a gap, and so is a hole of more than three usual intervals."""
+
+    def __init__(self, interval_s: float) -> None:
+        """`interval_s`: no two values are expected closer together than this."""
+        self._least_interval_s = interval_s
+        self._intervals: deque[float] = deque(maxlen=INTERVALS_KEPT)
+        self._last_t: float | None = None
+        self._fine = Ring(2, FINE_ROWS)
+        self._coarse = Ring(4, COARSE_ROWS)
+        self._block: list[FloatArray] = []
+        self._block_rows = 0
+
+    def __len__(self) -> int:
+        """Rows kept in full, gaps included."""
+        return len(self._fine)
+
+    def extend(self, times_s: Sequence[float], values: Sequence[float]) -> None:
+        """Append values in the order of their time."""
+        rows: tuple[list[float], list[float]] = ([], [])
+        for t, value in zip(times_s, values, strict=True):
+            if self._is_hole(t):
+                rows[0].append(((self._last_t or 0.0) + t) / 2)
+                rows[1].append(float("nan"))
+            rows[0].append(t)
+            rows[1].append(value)
+            self._last_t = t
+        self._fine.extend(rows)
+        self._coarsen(np.asarray(rows, dtype=np.float64))
+
+    def between(self, start_s: float, end_s: float) -> tuple[FloatArray, FloatArray]:
+        """Times and values in [start_s, end_s] and a neighbour on each side; coarse where the full ones are gone."""
+        t, values = self._fine.view()
+        if len(t) and start_s < t[0] and len(self._coarse):
+            coarse_t, coarse_values = self._coarse_before(float(t[0]))
+            t, values = np.concatenate([coarse_t, t]), np.concatenate([coarse_values, values])
+        low, high = np.searchsorted(t, [start_s, end_s])
+        return t[max(0, low - 1) : high + 1], values[max(0, low - 1) : high + 1]
+
+    def at(self, t: float) -> float | None:
+        """The value that held at a moment: the last one before it, if there is no gap between them."""
+        times, values = self.between(t, t)
+        before = int(np.searchsorted(times, t, side="right")) - 1
+        if before < 0 or np.isnan(values[before]):
+            return None
+        last = before == len(times) - 1
+        return None if last and t - times[before] > self._longest_wait_s() else float(values[before])
+
+    def _longest_wait_s(self) -> float:
+        usual_s = median(self._intervals) if self._intervals else self._least_interval_s
+        return GAP_INTERVALS * max(usual_s, self._least_interval_s)
+
+    def _is_hole(self, t: float) -> bool:
+        if self._last_t is None:
+            return False
+        interval_s = t - self._last_t
+        if interval_s > GAP_INTERVALS * self._least_interval_s and len(self._intervals) >= 2:
+            hole = interval_s > self._longest_wait_s()
+        else:
+            hole = False
+        self._intervals.append(interval_s)
+        return hole
+
+    def _coarsen(self, rows: FloatArray) -> None:
+        self._block.append(rows)
+        self._block_rows += rows.shape[1]
+        if self._block_rows < BLOCK_ROWS:
+            return
+        joined = np.concatenate(self._block, axis=1)
+        whole = joined.shape[1] // BLOCK_ROWS * BLOCK_ROWS
+        times, values = joined[:, :whole].reshape(2, -1, BLOCK_ROWS)
+        missing = np.isnan(values)
+        lowest = np.where(missing, np.inf, values).min(axis=1)
+        highest = np.where(missing, -np.inf, values).max(axis=1)
+        lowest[missing.all(axis=1)] = highest[missing.all(axis=1)] = np.nan
+        self._coarse.extend([times[:, 0], lowest, highest, missing.any(axis=1).astype(np.float64)])
+        self._block = [joined[:, whole:]]
+        self._block_rows = joined.shape[1] - whole
+
+    def _coarse_before(self, end_s: float) -> tuple[FloatArray, FloatArray]:
+        coarse = self._coarse.view()
+        t, lowest, highest, has_gap = coarse[:, : np.searchsorted(coarse[0], end_s)]
+        times = np.repeat(t[:, None], 3, axis=1)
+        values = np.stack([lowest, highest, np.full(len(t), np.nan)], axis=1)
+        kept = np.stack([np.ones(len(t), bool), np.ones(len(t), bool), has_gap > 0], axis=1)
+        return times[kept], values[kept]

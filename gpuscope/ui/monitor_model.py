@@ -1,0 +1,191 @@
+"""What the Monitor shows, without Qt: the newest reading and the history of every figure of every device."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuscope.domain.base import Compact
+from gpuscope.domain.device import Device, Host
+from gpuscope.domain.events import Event
+from gpuscope.domain.reasons import REASON_SENTENCES, Reason
+from gpuscope.domain.run import Manifest
+from gpuscope.domain.sample import Frame, ProcessSample, SourceState
+from gpuscope.domain.series import HOST_KEY
+from gpuscope.engine.follow import Update
+from gpuscope.ui.history import History
+from gpuscope.ui.rings import FloatArray, Ring
+from gpuscope.ui.session_status import clock_text
+
+PLOTTED_FIELDS = frozenset(
+    {
+        "utilization_gpu_percent", "memory_used_bytes", "power_w", "clock_sm_mhz", "clock_memory_mhz",
+        "pcie_rx_bytes_per_s", "pcie_tx_bytes_per_s", "cpu_percent", "disk_read_bytes_per_s",
+        "disk_write_bytes_per_s", "network_receive_bytes_per_s", "network_send_bytes_per_s", "workload_rss_bytes",
+    }
+)  # fmt: skip
+"""Figures whose history is kept; of the others only the newest reading."""
+STALE_AFTER_S = 15.0
+"""A reading that is older than this against the newest frame is no longer shown as the present."""
+STEP_TICKS_KEPT = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The newest reading of a figure."""
+
+    value: float | None
+    why_not: str = ""
+    """Why there is no value, in a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Newest:
+    t: float
+    value: float | None
+    reason: Reason | None
+
+
+class MonitorModel:
+    """Grows as updates come; asked by the Monitor's widgets.
+
+    Attributes:
+        host: the machine.
+        devices: GPUs and MIG instances by index.
+        end_s: session time of the newest frame.
+        states: how each source of numbers is, by name.
+    """
+
+    def __init__(self, manifest: Manifest) -> None:
+        """Nothing has been read yet."""
+        self.host: Host = manifest.host
+        self.devices: list[Device] = []
+        self.end_s = 0.0
+        self.states: dict[str, SourceState] = {}
+        self._zero_s = manifest.created_monotonic_s
+        self._interval_s = manifest.interval_s
+        self._histories: dict[tuple[str, str], History] = {}
+        self._newest: dict[tuple[str, str], _Newest] = {}
+        self._gpu_processes: dict[str, tuple[ProcessSample, ...]] = {}
+        self._workload: tuple[ProcessSample, ...] = ()
+        self._steps = Ring(1, STEP_TICKS_KEPT)
+
+    def take(self, update: Update) -> bool:
+        """Add what is new; True when something was."""
+        if update.devices is not None:
+            self.devices = update.devices
+        pending: dict[tuple[str, str], tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
+        for frame in update.frames:
+            self._take_frame(frame, pending)
+        for key, (times_s, values) in pending.items():
+            if key not in self._histories:
+                self._histories[key] = History(self._interval_s)
+            self._histories[key].extend(times_s, values)
+        self._take_steps(update.events)
+        return bool(update.frames or update.events or update.devices is not None)
+
+    def reading(self, key: str, name: str) -> Reading:
+        """The newest value of a figure of a device (UUID or `host`), or why there is none."""
+        newest = self._newest.get((key, name))
+        if newest is None:
+            return Reading(None, "It has not been read yet.")
+        if newest.reason is not None:
+            return Reading(None, REASON_SENTENCES[newest.reason])
+        if self.end_s - newest.t > STALE_AFTER_S:
+            return Reading(None, f"There is no reading since {clock_text(newest.t)}.")
+        return Reading(newest.value)
+
+    def between(self, key: str, name: str, start_s: float, end_s: float) -> tuple[FloatArray, FloatArray]:
+        """Times and values of a figure; empty when it was never read."""
+        history = self._histories.get((key, name))
+        return history.between(start_s, end_s) if history else (np.empty(0), np.empty(0))
+
+    def at(self, key: str, name: str, t: float) -> float | None:
+        """The value of a figure at a moment; None in a gap."""
+        history = self._histories.get((key, name))
+        return history.at(t) if history else None
+
+    def step_times(self, start_s: float, end_s: float) -> FloatArray:
+        """When steps ended."""
+        times = self._steps.view()[0]
+        low, high = np.searchsorted(times, [start_s, end_s])
+        return times[low:high]
+
+    def gpu_problem(self) -> str:
+        """What is missing for GPU figures, in one sentence; empty when all is well or nothing is known yet."""
+        state = self.states.get("nvml")
+        return state.sentence if state is not None and not state.ok else ""
+
+    def processes(self) -> list[tuple[ProcessSample, list[str]]]:
+        """Processes on the GPUs and of the workload, each once, with the UUIDs of the GPUs it is on."""
+        merged: dict[int, ProcessSample] = {process.pid: process for process in self._workload}
+        gpus: dict[int, list[str]] = defaultdict(list)
+        for uuid, processes in self._gpu_processes.items():
+            for process in processes:
+                merged[process.pid] = _joined(merged.get(process.pid), process, again=bool(gpus[process.pid]))
+                gpus[process.pid].append(uuid)
+        return [(process, gpus[pid]) for pid, process in merged.items()]
+
+    def _take_frame(self, frame: Frame, pending: dict[tuple[str, str], tuple[list[float], list[float]]]) -> None:
+        t = frame.monotonic_s - self._zero_s
+        self.end_s = max(self.end_s, t)
+        for state in frame.states or ():
+            self.states[state.source] = state
+        for gpu in frame.gpus or ():
+            self._take_sample(gpu.uuid, t, gpu, gpu.unavailable, pending)
+            if gpu.processes is not None:
+                self._gpu_processes[gpu.uuid] = gpu.processes
+        if frame.host is not None:
+            self._take_sample(HOST_KEY, t, frame.host, frame.host.unavailable, pending)
+            if frame.host.workload_processes is not None:
+                self._workload = frame.host.workload_processes
+
+    def _take_sample(
+        self,
+        key: str,
+        t: float,
+        sample: Compact,
+        unavailable: dict[str, Reason],
+        pending: dict[tuple[str, str], tuple[list[float], list[float]]],
+    ) -> None:
+        for name in sample.__struct_fields__:
+            value = getattr(sample, name)
+            reason = unavailable.get(name)
+            if not isinstance(value, (int, float)) and reason is None:
+                continue
+            number = float(value) if isinstance(value, (int, float)) else None
+            self._newest[key, name] = _Newest(t, number, reason if number is None else None)
+            if name in PLOTTED_FIELDS:
+                times_s, values = pending[key, name]
+                times_s.append(t)
+                values.append(float("nan") if number is None else number)
+
+    def _take_steps(self, events: Iterable[Event]) -> None:
+        times = sorted(event.t for event in events if event.kind == "step")
+        if times:
+            self._steps.extend([times])
+
+
+def _joined(known: ProcessSample | None, on_gpu: ProcessSample, *, again: bool) -> ProcessSample:
+    """One process as the host and the driver see it; on a further GPU its memory there is added."""
+    if known is None:
+        return on_gpu
+    memory = on_gpu.gpu_memory_bytes
+    if again and known.gpu_memory_bytes is not None:
+        memory = known.gpu_memory_bytes + (memory or 0)
+    return ProcessSample(
+        pid=known.pid,
+        name=known.name or on_gpu.name,
+        user=known.user or on_gpu.user,
+        kind=known.kind or on_gpu.kind,
+        gpu_memory_bytes=memory,
+        cpu_percent=known.cpu_percent,
+        rss_bytes=known.rss_bytes,
+        read_bytes_per_s=known.read_bytes_per_s,
+        write_bytes_per_s=known.write_bytes_per_s,
+        threads=known.threads,
+        unavailable={**on_gpu.unavailable, **known.unavailable},
+    )

@@ -1,0 +1,60 @@
+"""What a session says of itself, in the words that the window shows above the panels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import QCoreApplication
+
+from gpuscope.domain.events import SUPERVISOR, Event
+from gpuscope.domain.run import OutcomeKind, RunOutcome
+from gpuscope.engine.follow import Update
+from gpuscope.ui.session_status import clock_text
+
+translate = QCoreApplication.translate
+LAST_LINES_SHOWN = 3
+
+
+def update_notes(update: Update) -> Iterator[str]:
+    """Sentences that an update brings: damage, gaps, and what the supervisor has to say."""
+    yield from update.notes
+    for event in update.events:
+        sentence = event_note(event)
+        if sentence:
+            yield sentence
+
+
+def event_note(event: Event) -> str:
+    """A supervisor's event, or a probe that switched itself off, as a sentence; empty for all others."""
+    data = event.data
+    if event.kind == "probe_off":
+        return translate(
+            "SessionNotes", "The probe switched itself off ({0}): steps and memory by part are not recorded."
+        ).format(data.get("reason", ""))
+    if event.source != SUPERVISOR:
+        return ""
+    if event.kind == "sampler_replaced":
+        gap_start_s = data.get("gap_start_s")
+        start = clock_text(float(gap_start_s)) if gap_start_s is not None else "?"
+        return translate(
+            "SessionNotes", "The sampler was replaced ({0}): there are no samples from {1} to {2}."
+        ).format(data.get("reason", ""), start, clock_text(event.t))
+    if event.kind == "supervisor_adopted":
+        start_s, end_s = float(data.get("gap_start_s") or 0), float(data.get("gap_end_s") or event.t)
+        return translate(
+            "SessionNotes", "The recorder ended early and was replaced: there are no samples from {0} to {1}."
+        ).format(clock_text(start_s), clock_text(end_s))
+    if event.kind in {"note", "finding"}:
+        return str(data.get("sentence", ""))
+    return ""
+
+
+def outcome_note(outcome: RunOutcome | None) -> str:
+    """How a session ended, when that needs saying."""
+    if outcome is None:
+        return translate("SessionNotes", "The recording broke off: everything up to then is shown.")
+    sentence = outcome.sentence
+    lines = [line for line in outcome.last_output if line.strip()][-LAST_LINES_SHOWN:]
+    if outcome.kind is OutcomeKind.FAILED and lines:
+        sentence += "\n" + "\n".join(lines)
+    return sentence

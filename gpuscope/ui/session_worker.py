@@ -1,0 +1,78 @@
+"""The thread that follows a session file for the window."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from gpuscope.engine.follow import Follower, Update
+from gpuscope.errors import SessionError
+from gpuscope.store.reader import SessionState
+from gpuscope.ui.bridge import SessionBridge
+
+POLL_INTERVAL_S = 0.1
+FRAMES_A_PIECE = 500
+"""Handed over at once: the window takes this many in a few milliseconds."""
+
+
+class SessionWorker(threading.Thread):
+    """Reads a session from its beginning, then what is added ten times a second, until it has ended."""
+
+    def __init__(self, path: Path, bridge: SessionBridge) -> None:
+        """Not started yet; `bridge` is closed to stop it."""
+        super().__init__(name="gpuscope-follow", daemon=True)
+        self._path = path
+        self._bridge = bridge
+
+    def run(self) -> None:
+        """Follow; every failure reaches the window as one sentence."""
+        try:
+            with contextlib.closing(Follower(self._path)) as follower:
+                if self._bridge.post("opened", follower.manifest, self._path):
+                    self._follow(follower)
+        except SessionError as error:
+            self._bridge.post("failed", str(error))
+
+    def _follow(self, follower: Follower) -> None:
+        zero = follower.manifest.created_monotonic_s
+        loading = True
+        while not self._bridge.wait_closed(0):
+            update = follower.poll()
+            for piece in pieces(update):
+                self._bridge.post("updated", piece)
+            if update.more:
+                if update.frames:
+                    self._bridge.post("progress", update.frames[-1].monotonic_s - zero)
+                continue
+            if loading:
+                loading = False
+                self._bridge.post("loaded")
+            if _has_ended(update):
+                self._bridge.post("ended", update.outcome)
+                return
+            if self._bridge.wait_closed(POLL_INTERVAL_S):
+                return
+
+    def stop(self) -> None:
+        """Close the bridge and wait until the file is let go of."""
+        self._bridge.close()
+        self.join()
+
+
+def pieces(update: Update) -> Iterator[Update]:
+    """An update in parts of at most `FRAMES_A_PIECE` frames; nothing at all when it holds nothing new."""
+    if not (update.frames or update.events or update.output or update.notes or update.outcome):
+        return
+    frames, devices = update.frames, update.devices
+    while len(frames) > FRAMES_A_PIECE:
+        yield Update(frames=frames[:FRAMES_A_PIECE], devices=devices, state=update.state, more=True)
+        frames, devices = frames[FRAMES_A_PIECE:], None
+    yield replace(update, frames=frames, devices=devices)
+
+
+def _has_ended(update: Update) -> bool:
+    nothing_new = not (update.more or update.frames or update.events or update.output)
+    return update.state is not SessionState.LIVE and nothing_new
