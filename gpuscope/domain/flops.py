@@ -42,7 +42,8 @@ def rnn_work(shapes: Sequence[Shape], *, backward: bool) -> MatrixWork | None:
         return None
     positions = shapes[0][0] * shapes[0][1]
     flops = 2.0 * positions * (prod(shapes[1]) + prod(shapes[2])) * (2 if backward else 1)
-    return MatrixWork(flops, float(positions * shapes[2][1]), shapes[2][0], shapes[2][1])
+    # Besides its output a fused layer keeps the gates of every time step, several times over, for the backward pass.
+    return MatrixWork(flops, 4.0 * positions * shapes[2][0], shapes[2][0], shapes[2][1])
 
 
 def attention_work(shapes: Sequence[Shape], *, backward: bool) -> MatrixWork | None:

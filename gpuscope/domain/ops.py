@@ -59,7 +59,7 @@ class _Row(NamedTuple):
     """Tensors inside lists of tensors."""
     dtype: str | None
     bytes_per_element: tuple[int, ...]
-    count: float
+    calls: float
     time_s: float
     backward: bool
     arguments: tuple[Any, ...]
@@ -100,7 +100,7 @@ def classify(rows: Sequence[Mapping[str, Any]]) -> tuple[Op, ...]:
     sums: dict[tuple[Any, ...], _Sum] = defaultdict(_Sum)
     for row in parsed:
         work = profile.work(row)
-        kernels = row.count * KERNELS_PER_CALL.get(row.name, 1) if _starts_kernels(row, work) else 0.0
+        kernels = row.calls * KERNELS_PER_CALL.get(row.name, 1) if _starts_kernels(row, work) else 0.0
         key = (work.kind.class_, _kind_name(row, work.kind), row.dtype, work.n, work.k)
         sums[key].add(row, work, kernels)
     ops = [total.op(*key) for key, total in sums.items()]
@@ -125,9 +125,9 @@ class _Sum:
         self.time_s = 0.0
 
     def add(self, row: _Row, work: _Work, kernels: float) -> None:
-        self.flops = _plus(self.flops, work.flops, row.count)
-        self.read = _plus(self.read, work.bytes_read, row.count)
-        self.written = _plus(self.written, work.bytes_written, row.count)
+        self.flops = _plus(self.flops, work.flops, row.calls)
+        self.read = _plus(self.read, work.bytes_read, row.calls)
+        self.written = _plus(self.written, work.bytes_written, row.calls)
         self.kernels += kernels
         self.time_s += row.time_s
 
@@ -292,7 +292,7 @@ def _parse(row: Mapping[str, Any], *, on_device: bool) -> _Row:
         listed=listed,
         dtype=next(iter(floating or known), None),
         bytes_per_element=tuple(dtype_bytes(name) or 4 for name in names[: len(shapes)]),
-        count=_number(row.get("count")),
+        calls=_number(row.get("count")),
         time_s=_number(row.get("device_time_s" if on_device else "cpu_time_s")),
         backward=bool(row.get("backward")),
         arguments=tuple(arguments) if isinstance(arguments, Sequence) and not isinstance(arguments, str) else (),

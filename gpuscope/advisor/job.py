@@ -1,0 +1,159 @@
+"""The job as the models see it: a footprint in the stage and precision that the person wants, with what was assumed."""
+
+from __future__ import annotations
+
+from gpuscope.advisor import rates
+from gpuscope.advisor.catalogue import Catalogue
+from gpuscope.advisor.precision import FLOAT32, is_16_bit, precision_of
+from gpuscope.advisor.specs import CpuSpec, GpuSpec
+from gpuscope.advisor.stage import to_stage
+from gpuscope.domain.base import Range, Value
+from gpuscope.domain.footprint import Footprint, Op, StepTime
+from gpuscope.domain.ops import dtype_bytes
+from gpuscope.domain.recommendation import Constraints
+from gpuscope.errors import UsageError
+
+TRAINING, INFERENCE = "training", "inference"
+
+
+class Job(Value, frozen=True, kw_only=True):
+    """What has to be done, and what is known from where it was run."""
+
+    footprint: Footprint
+    stage: str
+    precision: str
+    """Wanted on the target."""
+    source_precision: str
+    ops: tuple[Op, ...] = ()
+    """Of one step of one device, in the wanted stage."""
+    step_time_s: Range | None = None
+    """Measured, in the stage of the run."""
+    data_wait_s: float = 0.0
+    """Of a step, measured; 0 where it is not known (then an assumption says so)."""
+    source_gpu: GpuSpec | None = None
+    source_cpu: CpuSpec | None = None
+    source_count: int = 0
+    """GPUs that it ran on; 0: it ran on the CPU, or not at all."""
+    device_time_known: bool = False
+    """Whether the operators' times are a GPU's."""
+    assumptions: tuple[str, ...] = ()
+
+    @property
+    def stage_changed(self) -> bool:
+        """The run was training and inference is wanted, or the other way round."""
+        return self.stage != self.footprint.workload.stage
+
+    @property
+    def ran(self) -> bool:
+        """There is a measured step time."""
+        return self.step_time_s is not None
+
+    @property
+    def gradient_bytes(self) -> float | None:
+        """Bytes that data parallel training reduces each step; None: unknown."""
+        known = self.footprint.memory.breakdown.gradients_bytes
+        if known is not None:
+            return float(known)
+        workload = self.footprint.workload
+        parameters = workload.trainable_parameters or workload.parameters
+        size = dtype_bytes(workload.precision.parameters) or 4
+        return None if parameters is None else float(parameters * size)
+
+    @property
+    def kernels(self) -> float:
+        """Kernels of a step."""
+        return sum(op.kernels or 0.0 for op in self.ops)
+
+
+def prepare(footprint: Footprint, constraints: Constraints, catalogue: Catalogue) -> Job:
+    """Put a footprint into the wanted stage and precision.
+
+    Raises:
+        UsageError: stage or precision is not known.
+    """
+    stage = constraints.stage or footprint.workload.stage
+    if stage not in {TRAINING, INFERENCE}:
+        raise UsageError(f"Stage {stage!r} is not known: use training or inference.")
+    assumptions: list[str] = []
+    source_precision = _source_precision(footprint, assumptions)
+    precision = precision_of(constraints.precision) if constraints.precision else source_precision
+    device = footprint.devices[0] if footprint.devices else None
+    source_gpu = None
+    if device is not None:
+        source_gpu = catalogue.gpu(device.gpu) or catalogue.match_gpu(device.name, device.memory_bytes)
+        if source_gpu is None:
+            assumptions.append(
+                f"The catalogue does not know the GPU of the run ({device.name or 'no name'}): its speed tells nothing "
+                "about other GPUs, so times come from the operators' work alone."
+            )
+    ops, stage_note = to_stage(footprint.ops, footprint.workload.stage, stage)
+    if stage_note:
+        assumptions.append(stage_note)
+    if stage == TRAINING and ops:
+        ops = _with_optimizer(ops, footprint, assumptions)
+    return Job(
+        footprint=footprint,
+        stage=stage,
+        precision=precision,
+        source_precision=source_precision,
+        ops=ops,
+        step_time_s=_measured_step(footprint.steps.time_s),
+        data_wait_s=footprint.time_per_step_s.data_loader or 0.0,
+        source_gpu=source_gpu,
+        source_cpu=catalogue.cpu(footprint.host.cpu) or catalogue.match_cpu(footprint.host.name),
+        source_count=len(footprint.devices),
+        device_time_known=bool(footprint.devices) and any(op.time_s for op in footprint.ops),
+        assumptions=tuple(assumptions),
+    )
+
+
+def _source_precision(footprint: Footprint, assumptions: list[str]) -> str:
+    name = footprint.workload.precision.compute or footprint.workload.precision.parameters
+    if name is None:
+        assumptions.append("The precision of the run is not known: float32 is assumed.")
+        return FLOAT32
+    try:
+        return precision_of(name)
+    except UsageError:
+        assumptions.append(f"No GPU rates are known for {name}: those of float32 are used.")
+        return FLOAT32
+
+
+def _measured_step(time_s: StepTime) -> Range | None:
+    mid = time_s.mid if time_s.mid is not None else time_s.p50
+    if mid is None or mid <= 0:
+        return None
+    low = time_s.low if time_s.low is not None else mid
+    high = time_s.high if time_s.high is not None else max(mid, time_s.p95 or mid)
+    return Range(low=min(low, mid), mid=mid, high=max(high, mid))
+
+
+def _with_optimizer(ops: tuple[Op, ...], footprint: Footprint, assumptions: list[str]) -> tuple[Op, ...]:
+    """Replace a CPU run's optimizer operators by those of a GPU, which updates many tensors at once."""
+    workload = footprint.workload
+    parameters = workload.trainable_parameters or workload.parameters
+    if footprint.devices or parameters is None:
+        return ops
+    name = optimizer_key(workload.optimizer, footprint.memory.breakdown.optimizer_state_bytes)
+    passes = rates.OPTIMIZER_PASSES[name]
+    if workload.optimizer and name not in workload.optimizer.lower():
+        assumptions.append(f"The update of {workload.optimizer} is counted like that of {name}.")
+    moved = float(parameters * 4 * passes)
+    update = Op(
+        kind="optimizer", class_="optimizer", dtype=FLOAT32, bytes_read=moved, bytes_written=0.0,
+        kernels=float(rates.OPTIMIZER_KERNELS),
+    )  # fmt: skip
+    return (*(op for op in ops if op.class_ != "optimizer"), update)
+
+
+def optimizer_key(name: str | None, state_bytes: int | None) -> str:
+    """Which row of `rates.OPTIMIZER_PASSES` an optimizer's class name belongs to; Adam's when it is not known."""
+    text = (name or "").lower()
+    if text == "sgd":
+        return "momentum" if state_bytes else "sgd"
+    return next((key for key in rates.OPTIMIZER_PASSES if key in text), "adam")
+
+
+def halves_memory(job: Job) -> bool:
+    """The target computes in 16 bits and the run did not."""
+    return is_16_bit(job.precision) and not is_16_bit(job.source_precision)

@@ -1,0 +1,115 @@
+"""Every constant of the time model in one place, each with where it comes from.
+
+Sources, by letter:
+  A  Fit of √(compute² + bandwidth²) to published image-model inference (timm results, RTX 3090 and 4090, AMP, NCHW).
+  B  Best measured 16-bit matrix products against the dense peak, stas00/ml-engineering (2025-2026).
+  C  nccl-tests and all_reduce_bench at 64 MB payload, stas00/ml-engineering and microsoft/vidur.
+  D  timm CPU inference (i9-10940X, i7-12700H, FP32, batch 1): ResNet-50 reaches 13-26% of the derived FP32 peak.
+  E  Spread of published predictions of others and of fits to published rows (see `uncertainty.py`).
+  F  Assumption, no published figure behind it; its range is wide for that reason.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class ClassRate(NamedTuple):
+    """How much of a GPU's peak and bandwidth one kind of operator reaches."""
+
+    compute: float
+    """Share of the matrix peak at the specified boost clock of a GeForce; above 1 where real clocks are higher."""
+    bandwidth: float
+    """Share of the memory bandwidth."""
+    half_n: float = 0.0
+    """Width of the result at which half of the compute share is reached."""
+    half_k: float = 0.0
+    """Depth of the sum at which half of the compute share is reached."""
+
+
+KIND_RATES: dict[str, ClassRate] = {  # A
+    "conv_1x1": ClassRate(0.94, 0.74, 13, 21),
+    "conv_kxk": ClassRate(0.96, 0.56, 27, 52),
+    "grouped": ClassRate(0.58, 0.55, 17, 38),
+    "depthwise": ClassRate(0.21, 0.60),
+    "gemm": ClassRate(1.20, 0.81, 21, 155),
+    "rnn": ClassRate(1.20, 0.81, 21, 155),
+    "attention": ClassRate(0.65, 0.80),
+    "batch_norm": ClassRate(1.0, 0.83),
+    "layer_norm": ClassRate(1.0, 0.76),
+    "group_norm": ClassRate(1.0, 0.70),
+    "softmax": ClassRate(1.0, 0.76),
+    "reduction": ClassRate(1.0, 0.73),
+    "pooling": ClassRate(1.0, 0.50),
+    "elementwise": ClassRate(1.0, 0.87),
+    "copy": ClassRate(1.0, 0.70),
+    "embedding": ClassRate(1.0, 0.70),
+    "optimizer": ClassRate(1.0, 0.87),
+}
+OTHER_RATE = ClassRate(1.0, 0.70)
+
+GEFORCE_SHARE = 1.12
+"""Sustained share of the specified matrix peak on a GeForce, to which KIND_RATES are relative (A, B)."""
+
+SUSTAINED_SHARE: dict[str, float] = {  # B
+    "Ampere": 0.87,
+    "Hopper": 0.80,
+    "Blackwell": 0.775,
+    "Blackwell Ultra": 0.786,
+    "CDNA3": 0.55,
+    "CDNA4": 0.68,
+    "Gaudi 2": 0.97,
+    "Gaudi 3": 0.74,
+}
+DEFAULT_SUSTAINED_SHARE = 0.78
+"""Where none was published: between Hopper's and Blackwell's (B)."""
+
+# Watts of board power per TFLOPS of FP32 → share of the FP32 peak that the power limit leaves. An L4 (2.4 W/TFLOPS)
+# sustains 28%, 300 W Ada cards (3.3) at most 55%, an RTX 4090 (5.4) all of it (published; straight lines between).
+POWER_SHARE = ((2.4, 0.28), (3.3, 0.55), (5.4, 1.0))
+
+KERNEL_LATENCY_S = 3e-6
+"""Fixed time of a kernel on the device (A)."""
+
+HOST_S_PER_KERNEL = (4e-6, 10e-6, 20e-6)
+"""Time in which Python and the framework launch one eager operator: low, usual, high (F)."""
+
+CPU_COMPUTE_SHARE = 0.25
+"""Share of a CPU's derived FP32 peak (D)."""
+CPU_BANDWIDTH_SHARE = 0.6
+"""Share of a CPU's memory bandwidth in a streaming loop (F; STREAM runs reach 60-80%)."""
+CPU_S_PER_OPERATOR = 5e-6
+"""Fixed time of an eager operator on a CPU (F)."""
+
+# Bytes moved for each parameter by one update, FP32 state, in units of 4 bytes: the passes of PyTorch's multi-tensor
+# (foreach) implementations, the default on CUDA, added up; the fused ones move about a third of Adam's.
+OPTIMIZER_PASSES: dict[str, int] = {
+    # decay 2, first moment 3, second 2 + 3, root 2, division 2, epsilon 2, update 4
+    "adamw": 20,
+    "adam": 18,
+    "sgd": 3,
+    "momentum": 8,
+    "rmsprop": 14,
+    "adagrad": 13,
+    "lion": 12,
+}
+OPTIMIZER_KERNELS = 15
+"""Multi-tensor kernels of one foreach update; more for very many tensors, and still hidden by the update itself (F)."""
+
+# All-reduce bus bandwidth in GB/s at the payloads of gradient buckets (C), by total NVLink bandwidth of a GPU.
+NVSWITCH_BUS_GBS = ((600.0, 160.0), (900.0, 319.0), (1800.0, 400.0))
+NVLINK_SHARE = 0.27
+"""Of the total NVLink bandwidth, where no payload was measured: 160 of 600 GB/s (C)."""
+NVLINK_BRIDGE_BUS_GBS = 23.0
+"""NVLink pairs joined over PCIe (C)."""
+PCIE_BUS_GBS: dict[int, float] = {3: 6.0, 4: 12.0, 5: 25.0, 6: 50.0}
+"""About 40% of one direction of 16 lanes (F)."""
+COLLECTIVE_LATENCY_S = 45e-6
+"""Of one all-reduce over 8 GPUs at 32 KB (C)."""
+BUCKET_BYTES = 25 * 1024**2
+"""Gradients are reduced in buckets of this size (PyTorch DDP's default)."""
+OVERLAP_SHARE = 0.5
+"""Part of a training step's device time behind which communication can hide: most of the backward pass (F)."""
+
+POWER_FRACTION = (0.4, 0.75, 1.0)
+"""Mean power under load as a share of the board's limit: low, usual, high (F)."""
