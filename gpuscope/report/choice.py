@@ -1,0 +1,232 @@
+"""The recommendation's part of a report: decision, candidates, configuration, rejections, prices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gpuscope.domain.recommendation import Candidate, Constraints, Offer, Recommendation, Rejected
+from gpuscope.report.figures import Raw, figure
+from gpuscope.report.format import DASH, number, spread
+from gpuscope.report.model import Decision, Figure, Price, RankedCandidate, RejectionGroup
+from gpuscope.report.text import Texts
+
+
+def recommended(recommendation: Recommendation) -> Candidate | None:
+    """The chosen candidate."""
+    index = recommendation.recommended
+    return None if index is None else recommendation.candidates[index]
+
+
+def decision(recommendation: Recommendation, texts: Texts) -> Decision:
+    """The first page: sentence, paragraph, how sure, key figures."""
+    choice = recommended(recommendation)
+    confidence = choice.confidence if choice else "none"
+    confidence_sentence = texts.or_else(f"confidence.{confidence}", confidence)
+    sentences = [recommendation.sentence]
+    if choice is not None:
+        sentences += [*_expectation(choice, texts), texts("decision.ranges")]
+    sentences += _price_sentences(recommendation, texts)
+    return Decision(
+        verdict=str(recommendation.verdict),
+        sentence=recommendation.sentence,
+        paragraph=" ".join(sentences),
+        confidence=confidence,
+        confidence_sentence=confidence_sentence,
+        key_figures=_key_figures(choice, texts) if choice else (),
+        prices_as_of=recommendation.prices_as_of,
+    )
+
+
+def _expectation(choice: Candidate, texts: Texts) -> Iterable[str]:
+    bought = choice.acquisition == "buy"
+    cost = None if choice.cost_usd is None else spread(choice.cost_usd, "usd")
+    if choice.time_to_finish_s is not None:
+        time = spread(choice.time_to_finish_s, "s")
+        with_cost = cost is not None and not bought
+        yield texts("decision.finish_cost", time=time, cost=cost) if with_cost else texts("decision.finish", time=time)
+    if bought and cost is not None:
+        yield texts("decision.price", cost=cost)
+    memory = choice.memory
+    if choice.gpu is not None and memory.needed_bytes is not None and memory.available_bytes is not None:
+        needed, available = spread(memory.needed_bytes, "bytes"), number(memory.available_bytes, "bytes")
+        yield texts("decision.memory", needed=needed, available=available)
+
+
+def _price_sentences(recommendation: Recommendation, texts: Texts) -> list[str]:
+    if recommendation.prices_as_of is None:
+        return [texts("decision.no_prices")]
+    found = prices(recommendation)
+    stale = sum(price.stale for price in found)
+    sentences = [texts("decision.prices", dates=recommendation.prices_as_of)]
+    return [*sentences, texts("decision.stale", stale=stale, total=len(found))] if stale else sentences
+
+
+def _key_figures(choice: Candidate, texts: Texts) -> tuple[Figure, ...]:
+    unknown = texts("missing.recommendation")
+    cost_key = "choice.purchase" if choice.acquisition == "buy" else "choice.cost"
+    return (
+        figure("choice.configuration", candidate_name(choice, texts)),
+        figure("choice.time", choice.time_to_finish_s, "s", missing=unknown),
+        figure(cost_key, choice.cost_usd, "usd", missing=texts("missing.price")),
+        figure("choice.needed", choice.memory.needed_bytes, "bytes", missing=unknown),
+    )
+
+
+def requirement(constraints: Constraints, stage: str, texts: Texts) -> tuple[Figure, ...]:
+    """What was asked for; what was left open says so."""
+    no_limit, not_given = texts("need.no_limit"), texts("need.not_given")
+
+    def listed(values: Iterable[object]) -> str:
+        return ", ".join(str(value) for value in values) or texts("need.any")
+
+    def given(key: str, value: Raw, unit: str, otherwise: str) -> Figure:
+        return figure(f"need.{key}", otherwise) if value is None else figure(f"need.{key}", value, unit)
+
+    return (
+        figure("need.stage", constraints.stage or stage),
+        given("total_samples", constraints.total_samples, "count", not_given),
+        given("total_steps", constraints.total_steps, "count", not_given),
+        given("total_epochs", constraints.total_epochs, "count", not_given),
+        given("deadline", constraints.deadline_s, "s", no_limit),
+        given("budget", constraints.budget_usd, "usd", no_limit),
+        given("budget_per_hour", constraints.budget_usd_per_hour, "usd_per_hour", no_limit),
+        figure("need.acquisition", constraints.acquisition or texts("need.both")),
+        figure("need.regions", listed(constraints.regions)),
+        figure("need.providers", listed(constraints.providers)),
+        figure("need.vendors", listed(constraints.vendors)),
+        figure("need.gpus", listed(constraints.gpus)),
+        figure("need.counts", listed(constraints.counts)),
+        given("power_limit", constraints.power_limit_w, "w", no_limit),
+        figure("need.precision", constraints.precision or texts("need.as_measured")),
+    )
+
+
+def candidate_name(candidate: Candidate | Rejected, texts: Texts) -> str:
+    """`2 × NVIDIA L40S`, or that it is a CPU."""
+    if candidate.gpu is None:
+        cpu = candidate.cpu if isinstance(candidate, Candidate) else None
+        return f"{texts('candidate.cpu_only')}, {cpu}" if cpu else texts("candidate.cpu_only")
+    return texts("candidate.name", count=candidate.count, gpu=candidate.gpu_name or candidate.gpu)
+
+
+def ranked(recommendation: Recommendation, texts: Texts) -> tuple[RankedCandidate, ...]:
+    """All candidates in the advisor's order, with the part that each plays."""
+    roles = dict.fromkeys(recommendation.alternates, "alternate")
+    if recommendation.recommended is not None:
+        roles[recommendation.recommended] = "recommended"
+    return tuple(
+        RankedCandidate(
+            rank=index + 1, role=roles.get(index, ""), name=candidate_name(candidate, texts), candidate=candidate
+        )
+        for index, candidate in enumerate(recommendation.candidates)
+    )
+
+
+def configuration(choice: Candidate | None, texts: Texts) -> tuple[Figure, ...]:
+    """The recommended configuration down to its layout; empty when nothing is recommended."""
+    if choice is None:
+        return ()
+    return (*_acquisition(choice, texts), *_prediction(choice, texts), *_layout(choice, texts))
+
+
+def _acquisition(choice: Candidate, texts: Texts) -> tuple[Figure, ...]:
+    offer = choice.offer
+    no_offer, unknown = texts("missing.price"), texts("missing.catalogue")
+    memory = None if offer is None or offer.memory_gib is None else offer.memory_gib * 1024**3
+    return (
+        figure("choice.configuration", candidate_name(choice, texts)),
+        figure("choice.nodes", choice.nodes, "count"),
+        figure("choice.system", choice.system, missing=unknown),
+        figure("choice.acquisition", texts.or_else(f"acquisition.{choice.acquisition}", choice.acquisition)),
+        figure("choice.offer", f"{offer.provider} {offer.instance_type}" if offer else None, missing=no_offer),
+        figure("choice.region", offer.region if offer else None, missing=no_offer),
+        figure("choice.cpu", choice.cpu, missing=unknown),
+        figure("choice.virtual_cpus", offer.virtual_cpus if offer else None, "count", missing=unknown),
+        figure("choice.memory", memory, "bytes", missing=unknown),
+        figure("choice.interconnect", choice.interconnect, missing=unknown),
+    )
+
+
+def _prediction(choice: Candidate, texts: Texts) -> tuple[Figure, ...]:
+    unknown, no_price = texts("missing.recommendation"), texts("missing.price")
+    cost_key = "choice.purchase" if choice.acquisition == "buy" else "choice.cost"
+    return (
+        figure("choice.precision", choice.precision, missing=unknown),
+        figure("choice.fits", choice.fits, missing=unknown),
+        figure("choice.needed", choice.memory.needed_bytes, "bytes", missing=unknown),
+        figure("choice.available", choice.memory.available_bytes, "bytes", missing=unknown),
+        figure("choice.step_time", choice.step_time_s, "s_per_step", missing=unknown),
+        figure("choice.throughput", choice.throughput, choice.throughput_unit or "count", missing=unknown),
+        figure("choice.time", choice.time_to_finish_s, "s", missing=unknown),
+        figure(cost_key, choice.cost_usd, "usd", missing=no_price),
+        figure("choice.cost_per_hour", choice.cost_usd_per_hour, "usd_per_hour", missing=no_price),
+        figure("choice.energy", choice.energy_kwh, "kwh", missing=unknown),
+        figure("choice.confidence", choice.confidence),
+        figure("choice.reason", choice.reason, missing=unknown),
+    )
+
+
+def _layout(choice: Candidate, texts: Texts) -> tuple[Figure, ...]:
+    layout = choice.layout
+    counts = tuple(
+        figure(f"choice.{name}", getattr(layout, name), "count")
+        for name in ("data_parallel", "tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel",
+                     "zero_stage", "gradient_accumulation")
+    )  # fmt: skip
+    return (
+        *counts,
+        figure("choice.micro_batch", layout.micro_batch, "count", missing=texts("missing.recommendation")),
+        figure("choice.activation_checkpointing", layout.activation_checkpointing),
+    )
+
+
+def rejections(recommendation: Recommendation) -> tuple[RejectionGroup, ...]:
+    """The rejected configurations by kind of reason, the most frequent first."""
+    groups: dict[str, list[Rejected]] = {}
+    for rejected in recommendation.rejected:
+        groups.setdefault(rejected.reason_code, []).append(rejected)
+    ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
+    return tuple(RejectionGroup(reason_code=code, rejected=tuple(members)) for code, members in ordered)
+
+
+def prices(recommendation: Recommendation) -> tuple[Price, ...]:
+    """Each published price that a candidate rests on, once."""
+    offers: dict[Offer, None] = dict.fromkeys(
+        candidate.offer for candidate in recommendation.candidates if candidate.offer is not None
+    )
+    return tuple(
+        Price(
+            provider=offer.provider,
+            instance_type=offer.instance_type,
+            region=offer.region,
+            usd_per_hour=offer.on_demand_usd_per_hour,
+            spot_usd_per_hour=offer.spot_usd_per_hour,
+            price_date=offer.price_date,
+            status=offer.status,
+            source=offer.source,
+            source_url=offer.source_url,
+            stale=offer.stale or offer.price_date is None,
+        )
+        for offer in offers
+    )
+
+
+def needs_quote(recommendation: Recommendation, texts: Texts) -> tuple[str, ...]:
+    """Candidates to buy or rent that nobody published a price for."""
+    unpriced = [
+        candidate_name(candidate, texts)
+        for candidate in recommendation.candidates
+        if candidate.cost_usd is None and candidate.cost_usd_per_hour is None and candidate.acquisition != "keep"
+    ]
+    return tuple(dict.fromkeys(unpriced))
+
+
+def fit_text(candidate: Candidate, texts: Texts) -> str:
+    """Memory needed of memory there, each GPU, and a word when it does not fit or nobody knows."""
+    memory = candidate.memory
+    needed = DASH if memory.needed_bytes is None else spread(memory.needed_bytes, "bytes")
+    available = DASH if memory.available_bytes is None else number(memory.available_bytes, "bytes")
+    text = texts("memory.needed_of", needed=needed, available=available)
+    if candidate.fits is None:
+        return f"{text}, {texts('candidate.fit_unknown')}"
+    return text if candidate.fits else f"{text}, {texts('candidate.does_not_fit')}"

@@ -1,0 +1,132 @@
+"""The PDF's tables of candidates, rejections and prices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from reportlab.platypus import Flowable, Spacer
+
+from gpuscope.domain.recommendation import Candidate, Rejected
+from gpuscope.report.choice import candidate_name, fit_text
+from gpuscope.report.format import DASH, number, optional
+from gpuscope.report.model import Price, RankedCandidate, RejectionGroup, Report
+from gpuscope.report.styles import CONTENT_WIDTH, GREY, TROUBLE, paragraph, style
+from gpuscope.report.tables import Cell, grid, number_cell, text_cell
+from gpuscope.report.text import Texts
+
+_CANDIDATE_COLUMNS = (
+    ("column.rank", 18.0),
+    ("column.configuration", 149.0),
+    ("column.memory", 68.0),
+    ("column.step", 60.0),
+    ("column.finish", 58.0),
+    ("column.rate", 44.0),
+    ("column.cost", 56.0),
+    ("column.energy", 40.0),
+)
+_NUMBERS = (2, 3, 4, 5, 6, 7)
+
+
+def candidate_table(candidates: Sequence[RankedCandidate], texts: Texts) -> list[Flowable]:
+    """All candidates, best first; the recommended row is stressed."""
+    scale = CONTENT_WIDTH / sum(width for _, width in _CANDIDATE_COLUMNS)
+    rows = [_candidate_row(ranked, texts) for ranked in candidates]
+    stressed = [index for index, ranked in enumerate(candidates) if ranked.role == "recommended"]
+    headings = [texts(key) for key, _ in _CANDIDATE_COLUMNS]
+    widths = [width * scale for _, width in _CANDIDATE_COLUMNS]
+    return [grid(headings, rows, widths, right=_NUMBERS, shaded=stressed)]
+
+
+def _candidate_row(ranked: RankedCandidate, texts: Texts) -> list[Cell]:
+    candidate = ranked.candidate
+    price = texts("candidate.needs_quote") if _unpriced(candidate) else optional(candidate.cost_usd, "usd")
+    return [
+        text_cell(str(ranked.rank), colour=GREY),
+        _name_cell(ranked, texts),
+        number_cell(fit_text(candidate, texts), TROUBLE if candidate.fits is False else style().textColor),
+        number_cell(optional(candidate.step_time_s, "s_per_step")),
+        number_cell(optional(candidate.time_to_finish_s, "s")),
+        number_cell(optional(candidate.cost_usd_per_hour, "usd_per_hour").removesuffix("/h")),
+        number_cell(price),
+        number_cell(optional(candidate.energy_kwh, "kwh")),
+    ]
+
+
+def _unpriced(candidate: Candidate) -> bool:
+    return candidate.cost_usd is None and candidate.cost_usd_per_hour is None and candidate.acquisition != "keep"
+
+
+def _name_cell(ranked: RankedCandidate, texts: Texts) -> Cell:
+    candidate, offer = ranked.candidate, ranked.candidate.offer
+    role = texts.or_else(f"role.{ranked.role}", "")
+    name = texts("candidate.role", name=ranked.name, role=role) if role else ranked.name
+    acquisition = texts.or_else(f"acquisition.{candidate.acquisition}", candidate.acquisition)
+    how = [acquisition, f"{offer.provider} {offer.instance_type}, {offer.region}"] if offer else [acquisition]
+    how.append(candidate.confidence)
+    return [
+        text_cell(name, bold=ranked.role == "recommended"),
+        text_cell(" · ".join(how), colour=GREY),
+        *([text_cell(candidate.reason)] if candidate.reason else []),
+    ]
+
+
+def alternates(candidates: Sequence[RankedCandidate], texts: Texts) -> Iterator[Flowable]:
+    """The alternates, each with its reason."""
+    found = [ranked for ranked in candidates if ranked.role == "alternate"]
+    if found:
+        yield paragraph(texts("section.alternates"), style(bold=True, before=8))
+    for ranked in found:
+        yield paragraph(f"{ranked.rank}  {ranked.name}. {ranked.candidate.reason}", style(before=1.5))
+
+
+def rejection_tables(groups: Sequence[RejectionGroup], texts: Texts) -> list[Flowable]:
+    """One table for each kind of reason."""
+    flowables: list[Flowable] = []
+    widths = [CONTENT_WIDTH * 0.38, CONTENT_WIDTH * 0.62]
+    for group in groups:
+        title = texts.or_else(f"rejected.{group.reason_code}", texts("rejected.other"))
+        heading = texts("rejected.count", title=title, count=len(group.rejected))
+        rows = [[text_cell(name), text_cell(reason, colour=GREY)] for name, reason in _merged(group.rejected, texts)]
+        flowables += [Spacer(1, 6), grid([heading, texts("column.reason")], rows, widths)]
+    return flowables
+
+
+def _merged(rejected: Sequence[Rejected], texts: Texts) -> list[tuple[str, str]]:
+    """Configurations that are out for the very same reason in one row."""
+    names: dict[str, list[str]] = {}
+    for item in rejected:
+        names.setdefault(item.reason, []).append(candidate_name(item, texts))
+    return [(", ".join(members), reason) for reason, members in names.items()]
+
+
+def price_table(report: Report, texts: Texts) -> Iterator[Flowable]:
+    """Every published price with its date and source."""
+    if report.prices:
+        keys = ("offer", "region", "on_demand", "spot", "date", "source")
+        shares = (0.24, 0.14, 0.12, 0.11, 0.13, 0.26)
+        rows = [_price_row(price, texts) for price in report.prices]
+        widths = [CONTENT_WIDTH * share for share in shares]
+        yield grid([texts(f"column.{key}") for key in keys], rows, widths, right=(2, 3, 4))
+    else:
+        yield paragraph(texts("decision.no_prices"), style(colour=GREY))
+    if report.needs_quote:
+        yield paragraph(texts("price.needs_quote", names=", ".join(report.needs_quote)), style(before=5))
+
+
+def _price_row(price: Price, texts: Texts) -> list[Cell]:
+    date = price.price_date or texts("price.undated")
+    if price.stale and price.price_date:
+        date = f"{date} {texts('price.stale')}"
+    status = f"{price.source} ({price.status})" if price.status else price.source
+    return [
+        text_cell(f"{price.provider} {price.instance_type}"),
+        text_cell(price.region or DASH),
+        number_cell(_rate(price.usd_per_hour)),
+        number_cell(_rate(price.spot_usd_per_hour)),
+        number_cell(date, TROUBLE if price.stale else style().textColor),
+        [text_cell(status), *([text_cell(price.source_url, colour=GREY)] if price.source_url else [])],
+    ]
+
+
+def _rate(usd_per_hour: float | None) -> str:
+    return DASH if usd_per_hour is None else number(usd_per_hour, "usd_per_hour")

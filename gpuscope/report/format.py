@@ -1,0 +1,90 @@
+"""Figures as people read them: the only place where the report turns numbers into text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gpuscope.domain.base import Range
+from gpuscope.domain.units import (
+    format_bytes,
+    format_duration,
+    format_duration_range,
+    format_money,
+    format_money_range,
+    format_rate,
+)
+from gpuscope.report.model import Figure
+
+DASH = "–"
+
+
+def significant(value: float) -> str:
+    """Three significant figures, thousands separated: `0.125`, `41.3`, `1,240`."""
+    if value == 0:
+        return "0"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    text = f"{value:.3g}"
+    return f"{value:.6f}".rstrip("0").rstrip(".") if "e" in text else text
+
+
+def _with(unit: str) -> Callable[[float], str]:
+    return lambda value: f"{significant(value)} {unit}"
+
+
+def _usd_per_hour(value: float) -> str:
+    return f"{format_money(value)}/h"
+
+
+_FORMATS: dict[str, Callable[[float], str]] = {
+    "bytes": format_bytes,
+    "s": format_duration,
+    "s_per_step": format_duration,
+    "usd": format_money,
+    "usd_per_hour": _usd_per_hour,
+    "percent": _with("%"),
+    "w": _with("W"),
+    "j": _with("J"),
+    "kwh": _with("kWh"),
+    "bytes_per_s": format_rate,
+}
+
+
+def number(value: float, unit: str) -> str:
+    """A number with its unit; a unit that is not in `Figure.unit`'s list is written as it is."""
+    if unit == "count":
+        return f"{value:,.0f}" if float(value).is_integer() else significant(value)
+    return _FORMATS.get(unit, _with(unit))(value)
+
+
+def spread(value: Range, unit: str) -> str:
+    """A range in one unit, as `31–38 h`; one number when both ends read the same."""
+    if unit in {"s", "s_per_step"}:
+        return format_duration_range(value)
+    if unit in {"usd", "usd_per_hour"}:
+        return format_money_range(value) + ("/h" if unit == "usd_per_hour" else "")
+    low, high = number(value.low, unit), number(value.high, unit)
+    if low == high:
+        return low
+    low_figure, _, low_unit = low.partition(" ")
+    high_figure, _, high_unit = high.partition(" ")
+    return f"{low_figure}–{high_figure} {high_unit}".rstrip() if low_unit == high_unit else f"{low} – {high}"
+
+
+def optional(value: Range | None, unit: str) -> str:
+    """A range, or a dash when it is unknown."""
+    return DASH if value is None else spread(value, unit)
+
+
+def figure_text(figure: Figure) -> str:
+    """A figure's value with its unit, or a dash."""
+    value = figure.value
+    if value is None:
+        return DASH
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    if figure.low is not None and figure.high is not None:
+        return spread(Range(low=figure.low, mid=float(value), high=figure.high), figure.unit)
+    return number(value, figure.unit)

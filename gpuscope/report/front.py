@@ -1,0 +1,104 @@
+"""The first page of the PDF: the decision, how sure it is, what it rests on, and room to sign."""
+
+from __future__ import annotations
+
+from reportlab.platypus import Flowable, HRFlowable, KeepTogether, PageBreak, Spacer, Table, TableStyle
+
+from gpuscope.report.cost_time import cost_time_plot
+from gpuscope.report.format import figure_text
+from gpuscope.report.model import Figure, Report
+from gpuscope.report.styles import (
+    ACCENT,
+    BODY_SIZE,
+    CONTENT_WIDTH,
+    GREY,
+    HEADING_SIZE,
+    INK,
+    PANEL,
+    RULE,
+    TITLE_SIZE,
+    TROUBLE,
+    paragraph,
+    style,
+)
+from gpuscope.report.text import Texts
+
+_TROUBLE_VERDICTS = {"impossible", "fix_first"}
+_SIGNATURES = 2
+
+
+def first_page(report: Report, texts: Texts) -> list[Flowable]:
+    """The page that a person who signs reads, on its own."""
+    decision = report.decision
+    colour = TROUBLE if decision.verdict in _TROUBLE_VERDICTS else ACCENT
+    plot = cost_time_plot(report.candidates, texts)
+    return [
+        paragraph(report.title, style(TITLE_SIZE, bold=True)),
+        paragraph(texts("report.for", workload=report.workload), style(HEADING_SIZE, colour=GREY, before=3)),
+        paragraph(report.generated[:10], style(HEADING_SIZE, colour=GREY)),
+        Spacer(1, 9),
+        HRFlowable(width="100%", thickness=1.6, color=colour, spaceAfter=10),
+        paragraph(texts.or_else(f"verdict.{decision.verdict}", decision.verdict),
+                  style(HEADING_SIZE, bold=True, colour=colour)),
+        Spacer(1, 3),
+        paragraph(decision.paragraph, style(HEADING_SIZE)),
+        Spacer(1, 12),
+        *([_key_figures(decision.key_figures, texts), Spacer(1, 12)] if decision.key_figures else []),
+        *_confidence(report, texts),
+        Spacer(1, 14),
+        *([plot, Spacer(1, 14)] if plot is not None else []),
+        KeepTogether(_approval(texts)),
+        PageBreak(),
+    ]  # fmt: skip
+
+
+def _key_figures(figures: tuple[Figure, ...], texts: Texts) -> Table:
+    cells = [
+        [
+            paragraph(texts(figure.key), style(colour=GREY)),
+            paragraph(figure_text(figure), style(HEADING_SIZE, bold=True)),
+            *([paragraph(figure.missing, style(colour=GREY))] if figure.value is None else []),
+        ]
+        for figure in figures
+    ]
+    look = TableStyle(
+        [
+            ("VALIGN", (0, 0), (-1, -1), "TOP"),
+            ("BACKGROUND", (0, 0), (-1, -1), PANEL),
+            ("LEFTPADDING", (0, 0), (-1, -1), 8),
+            ("RIGHTPADDING", (0, 0), (-1, -1), 6),
+            ("TOPPADDING", (0, 0), (-1, -1), 7),
+            ("BOTTOMPADDING", (0, 0), (-1, -1), 9),
+            ("LINEBEFORE", (1, 0), (-1, -1), 0.5, RULE),
+        ]
+    )
+    return Table([cells], colWidths=[CONTENT_WIDTH / len(cells)] * len(cells), style=look, hAlign="LEFT")
+
+
+def _confidence(report: Report, texts: Texts) -> list[Flowable]:
+    lines = [report.decision.confidence_sentence, report.evidence.source_sentence, *report.session.notes]
+    return [
+        paragraph(texts("sign.confidence"), style(bold=True)),
+        *(paragraph(line, style(before=1)) for line in lines),
+    ]
+
+
+def _approval(texts: Texts) -> list[Flowable]:
+    names = ("sign.name", "sign.role", "sign.date", "sign.signature")
+    heads = [paragraph(texts(name), style(colour=GREY)) for name in names]
+    look = TableStyle(
+        [
+            ("LEFTPADDING", (0, 0), (-1, -1), 0),
+            ("RIGHTPADDING", (0, 0), (-1, -1), 12),
+            ("BOTTOMPADDING", (0, 0), (-1, 0), 0),
+            ("LINEBELOW", (0, 1), (-1, -1), 0.5, INK),
+        ]
+    )
+    widths = [CONTENT_WIDTH * share for share in (0.3, 0.24, 0.14, 0.32)]
+    rows = [heads, *([""] * len(names) for _ in range(_SIGNATURES))]
+    heights = [BODY_SIZE + 6, *([26.0] * _SIGNATURES)]
+    return [
+        paragraph(texts("sign.title"), style(HEADING_SIZE, bold=True)),
+        Spacer(1, 4),
+        Table(rows, colWidths=widths, rowHeights=heights, style=look, hAlign="LEFT"),
+    ]

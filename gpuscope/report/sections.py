@@ -1,0 +1,207 @@
+"""The sections of the PDF after the first page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reportlab.platypus import Flowable, KeepTogether, Paragraph, Spacer
+
+from gpuscope.domain.recommendation import Explanation
+from gpuscope.report.charts import breakdown_bar, time_plot
+from gpuscope.report.choice_tables import alternates, candidate_table, price_table, rejection_tables
+from gpuscope.report.format import DASH, figure_text
+from gpuscope.report.model import Evidence, Figure, Identity, Outcome, Report
+from gpuscope.report.styles import CONTENT_WIDTH, GREY, HEADING_SIZE, TROUBLE, paragraph, style
+from gpuscope.report.tables import figure_table, grid, number_cell, text_cell
+from gpuscope.report.text import Texts
+
+INDENT = 10.0
+"""Points a level of the explanation."""
+_RAW_UNITS = {
+    "s_per_step": "s", "usd": "USD", "usd_per_hour": "USD/h", "percent": "%", "w": "W", "j": "J", "kwh": "kWh",
+    "bytes_per_s": "bytes/s",
+}  # fmt: skip
+_GOOD_OUTCOMES = {"finished", "recorded", "stopped"}
+
+
+class SectionHeading(Paragraph):  # type: ignore[misc]  # reportlab is untyped
+    """A heading that also appears in the PDF's outline."""
+
+    def __init__(self, text: str, key: str) -> None:
+        """`key` names the place in the document."""
+        self.outline_text = text
+        self.outline_key = key
+        super().__init__(text, style(HEADING_SIZE, bold=True, before=16).clone("heading", keepWithNext=1, spaceAfter=5))
+
+
+def heading(key: str, texts: Texts) -> SectionHeading:
+    """The heading of a section."""
+    return SectionHeading(texts(key), key)
+
+
+def minor(text: str) -> Paragraph:
+    """A heading within a section."""
+    return paragraph(text, style(bold=True, before=8).clone("minor", keepWithNext=1, spaceAfter=2))
+
+
+def body(report: Report, texts: Texts) -> list[Flowable]:
+    """Everything after the first page, in the order in which a reader asks."""
+    return [
+        heading("section.requirement", texts),
+        *figure_table(report.requirement, texts),
+        *_evidence(report.evidence, texts),
+        heading("section.candidates", texts),
+        *(candidate_table(report.candidates, texts) if report.candidates else [_none(texts)]),
+        *_configuration(report, texts),
+        heading("section.rejections", texts),
+        *(rejection_tables(report.rejections, texts) or [_none(texts)]),
+        *_assumptions(report, texts),
+        heading("section.prices", texts),
+        *price_table(report, texts),
+        *_appendix(report, texts),
+    ]
+
+
+def _none(texts: Texts) -> Paragraph:
+    return paragraph(texts("report.none"), style(colour=GREY))
+
+
+def _evidence(evidence: Evidence, texts: Texts) -> Iterator[Flowable]:
+    yield heading("section.evidence", texts)
+    yield paragraph(evidence.source_sentence, style())
+    if evidence.outcome is not None:
+        yield from _outcome(evidence.outcome, texts)
+    if evidence.findings:
+        yield minor(texts("group.findings"))
+        for finding in evidence.findings:
+            yield paragraph(finding.sentence, style(bold=True, before=3))
+            for line in (finding.evidence, finding.remedy):
+                if line:
+                    yield paragraph(line, style(colour=GREY))
+    for group in evidence.groups:
+        yield KeepTogether([minor(texts(group.key)), *figure_table(group.figures, texts)])
+    if evidence.breakdown:
+        yield KeepTogether([minor(texts("group.breakdown")), Spacer(1, 3), breakdown_bar(evidence.breakdown, texts)])
+    yield from _plots(evidence, texts)
+
+
+def _outcome(outcome: Outcome, texts: Texts) -> Iterator[Flowable]:
+    colour = style().textColor if outcome.kind in _GOOD_OUTCOMES else TROUBLE
+    yield minor(texts("group.outcome"))
+    yield paragraph(outcome.sentence, style(colour=colour))
+    facts = [
+        (texts("figure.exit_status"), outcome.exit_status),
+        (texts("figure.signal"), outcome.signal),
+        (
+            texts("figure.error"),
+            ": ".join(part for part in (outcome.error_type, outcome.error_message) if part) or None,
+        ),
+    ]
+    for name, value in facts:
+        if value is not None:
+            yield paragraph(f"{name}: {value}", style(colour=GREY))
+    for line in outcome.last_output:
+        yield paragraph(line, style(colour=GREY))
+    if outcome.output_left_out:
+        yield paragraph(texts("missing.output"), style(colour=GREY))
+
+
+def _plots(evidence: Evidence, texts: Texts) -> Iterator[Flowable]:
+    drawn = [plot for plot in evidence.plots if plot.lines]
+    if drawn:
+        first = [heading("section.over_time", texts), time_plot(drawn[0], evidence.phases, texts)]
+        yield KeepTogether(first)
+        for plot in drawn[1:]:
+            yield Spacer(1, 9)
+            yield time_plot(plot, evidence.phases, texts)
+    for plot in evidence.plots:
+        if not plot.lines:
+            yield paragraph(f"{DASH} {texts(plot.key)}: {plot.missing}", style(colour=GREY, before=3))
+
+
+def _configuration(report: Report, texts: Texts) -> Iterator[Flowable]:
+    if report.configuration:
+        yield heading("section.configuration", texts)
+        yield from figure_table([f for f in report.configuration if f.key != "choice.reason"], texts)
+        reason = next(f for f in report.configuration if f.key == "choice.reason")
+        yield paragraph(figure_text(reason), style(before=4))
+        yield from alternates(report.candidates, texts)
+    if report.explanation is not None:
+        yield heading("section.explanation", texts)
+        yield from _explanation(report.explanation, 0)
+
+
+def _explanation(node: Explanation, depth: int) -> Iterator[Flowable]:
+    """A figure and, indented, what it is made of."""
+    main = style(bold=depth == 0, before=1.5).clone("node", leftIndent=INDENT * depth)
+    yield paragraph(f"{node.name}: {node.value}", main)
+    origin = " · ".join(part for part in (node.formula, node.provenance) if part)
+    if origin:
+        yield paragraph(origin, style(colour=GREY).clone("origin", leftIndent=INDENT * depth))
+    for part in node.inputs:
+        yield from _explanation(part, depth + 1)
+
+
+def _assumptions(report: Report, texts: Texts) -> Iterator[Flowable]:
+    yield heading("section.assumptions", texts)
+    if not report.assumptions and not report.sensitivity:
+        yield _none(texts)
+    for assumption in report.assumptions:
+        look = style(before=1.5).clone("assumption", leftIndent=INDENT, bulletIndent=0)
+        yield paragraph(assumption, look, bullet="•")
+    if report.sensitivity:
+        rows = [[text_cell(item.input), text_cell(item.sentence)] for item in report.sensitivity]
+        widths = [CONTENT_WIDTH * 0.28, CONTENT_WIDTH * 0.72]
+        yield Spacer(1, 6)
+        yield grid([texts("column.input"), texts("column.sensitivity")], rows, widths)
+
+
+def _appendix(report: Report, texts: Texts) -> Iterator[Flowable]:
+    yield heading("section.appendix", texts)
+    for number, group in enumerate(report.appendix):
+        title = texts(group.key) if group.key in {"group.session"} else texts("group.gpu", number=number - 1)
+        yield minor(title)
+        yield _raw_table(group.figures, texts)
+    for group in report.evidence.groups:
+        yield minor(texts(group.key))
+        yield _raw_table(group.figures, texts)
+    if report.evidence.breakdown:
+        yield minor(texts("group.breakdown"))
+        yield _raw_table(report.evidence.breakdown, texts)
+    if report.identity is not None:
+        yield from _identity(report.identity, texts)
+
+
+def _raw_table(figures: tuple[Figure, ...], texts: Texts) -> Flowable:
+    rows = []
+    for figure in figures:
+        origin = ": ".join(part for part in (figure.kind, figure.how) if part) or figure.missing
+        rows.append([text_cell(texts(figure.key)), number_cell(_raw(figure)), text_cell(origin, colour=GREY)])
+    headings = [texts("column.figure"), texts("column.value"), texts("column.how")]
+    widths = [CONTENT_WIDTH * 0.28, CONTENT_WIDTH * 0.36, CONTENT_WIDTH * 0.36]
+    return grid(headings, rows, widths, right=[1])
+
+
+def _raw(figure: Figure) -> str:
+    """The figure without rounding; its range below it."""
+    value = figure.value
+    if value is None or isinstance(value, (bool, str)):
+        return figure_text(figure)
+    unit = "" if figure.unit == "count" else _RAW_UNITS.get(figure.unit, figure.unit)
+    if figure.low is not None and figure.high is not None and figure.low != figure.high:
+        return f"{value:,.9g} ({figure.low:,.9g}–{figure.high:,.9g}) {unit}".rstrip()
+    return f"{value:,.12g} {unit}".rstrip()
+
+
+def _identity(identity: Identity, texts: Texts) -> Iterator[Flowable]:
+    yield heading("section.identity", texts)
+    lines = (
+        identity.host,
+        " ".join(identity.command),
+        identity.folder,
+        identity.interpreter or "",
+        *identity.gpu_uuids,
+    )
+    for line in lines:
+        if line:
+            yield paragraph(line, style())
