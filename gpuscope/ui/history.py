@@ -97,7 +97,7 @@ class History:
         lowest = np.where(missing, np.inf, values).min(axis=1)
         highest = np.where(missing, -np.inf, values).max(axis=1)
         lowest[missing.all(axis=1)] = highest[missing.all(axis=1)] = np.nan
-        self._coarse.extend([times[:, 0], lowest, highest, missing.any(axis=1).astype(np.float64)])
+        self._coarse.extend([times[:, 0], lowest, highest, np.asarray(missing.any(axis=1), dtype=np.float64)])
         self._block = [joined[:, whole:]]
         self._block_rows = joined.shape[1] - whole
 

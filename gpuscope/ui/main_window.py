@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QCloseEvent, QKeySequence
+from PySide6.QtGui import QCloseEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMessageBox, QVBoxLayout, QWidget
 
 from gpuscope.domain.run import Manifest, RunOutcome
@@ -291,9 +292,7 @@ class MainWindow(QMainWindow):
                 continue
             sentence = self.tr("{0} is still running.") if run.live else self.tr("{0} runs on without its recorder.")
             follow = self.session.open if run.live else self.session.follow_again
-            self.banners.show_note(
-                sentence.format(run.title), self.tr("Follow it"), lambda follow=follow, path=run.path: follow(path)
-            )
+            self.banners.show_note(sentence.format(run.title), self.tr("Follow it"), partial(follow, run.path))
 
     def _show_status(self) -> None:
         if self._status is not None:

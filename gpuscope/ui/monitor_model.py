@@ -1,4 +1,4 @@
-"""What the Monitor shows, without Qt: the newest reading and the history of every figure of every device."""
+"""What the Monitor shows, without widgets: the newest reading and the history of every figure of every device."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from PySide6.QtCore import QCoreApplication
 
 from gpuscope.domain.base import Compact
 from gpuscope.domain.device import Device, Host
@@ -19,6 +20,8 @@ from gpuscope.engine.follow import Update
 from gpuscope.ui.history import History
 from gpuscope.ui.rings import FloatArray, Ring
 from gpuscope.ui.session_status import clock_text
+
+translate = QCoreApplication.translate
 
 PLOTTED_FIELDS = frozenset(
     {
@@ -91,11 +94,12 @@ class MonitorModel:
         """The newest value of a figure of a device (UUID or `host`), or why there is none."""
         newest = self._newest.get((key, name))
         if newest is None:
-            return Reading(None, "It has not been read yet.")
+            return Reading(None, translate("MonitorModel", "It has not been read yet."))
         if newest.reason is not None:
             return Reading(None, REASON_SENTENCES[newest.reason])
         if self.end_s - newest.t > STALE_AFTER_S:
-            return Reading(None, f"There is no reading since {clock_text(newest.t)}.")
+            since = translate("MonitorModel", "There is no reading since {0}.").format(clock_text(newest.t))
+            return Reading(None, since)
         return Reading(newest.value)
 
     def between(self, key: str, name: str, start_s: float, end_s: float) -> tuple[FloatArray, FloatArray]:
@@ -110,7 +114,7 @@ class MonitorModel:
 
     def step_times(self, start_s: float, end_s: float) -> FloatArray:
         """When steps ended."""
-        times = self._steps.view()[0]
+        times: FloatArray = self._steps.view()[0]
         low, high = np.searchsorted(times, [start_s, end_s])
         return times[low:high]
 

@@ -85,7 +85,7 @@ class OutputView(QWidget):
         bar = self.text.verticalScrollBar()
         bar.setValue(bar.maximum())
 
-    def _on_follow_toggled(self, follow: bool) -> None:  # noqa: FBT001 - Qt's signature
+    def _on_follow_toggled(self, follow: bool) -> None:
         if follow:
             self._to_end()
 

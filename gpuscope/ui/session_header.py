@@ -2,40 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QSizePolicy, QWidget
+from PySide6.QtCore import QCoreApplication, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
 
 from gpuscope.ui.session_status import SessionStatus, rate_text
 from gpuscope.ui.theme import GRID, set_role
+from gpuscope.ui.widgets.elided_label import ElidedLabel
 
 PROGRESS_WIDTH_PX = 120
-
-
-class ElidedLabel(QLabel):
-    """One line of text that is shortened in the middle where there is no room; the tooltip has all of it."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        """Empty."""
-        super().__init__(parent)
-        self._full = ""
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.setTextFormat(Qt.TextFormat.PlainText)
-
-    def set_full_text(self, text: str) -> None:
-        """Replace the text."""
-        self._full = text
-        self.setToolTip(text)
-        self._elide()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Shorten for the new width."""
-        super().resizeEvent(event)
-        self._elide()
-
-    def _elide(self) -> None:
-        metrics = QFontMetrics(self.font())
-        self.setText(metrics.elidedText(self._full, Qt.TextElideMode.ElideMiddle, max(0, self.width() - 2)))
 
 
 class SessionHeader(QWidget):
@@ -117,8 +91,8 @@ class SessionHeader(QWidget):
         for widget in (self.state, self.elapsed, self.steps, self.progress, self.rate):
             layout.addWidget(widget)
         layout.addSpacing(GRID)
-        for widget in (self.live, self.stop, self.report):
-            layout.addWidget(widget)
+        for button in (self.live, self.stop, self.report):
+            layout.addWidget(button)
 
     def _explain(self) -> None:
         self.elapsed.setWhatsThis(self.tr("Time since the session began, as hours, minutes and seconds."))

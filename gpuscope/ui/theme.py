@@ -197,6 +197,7 @@ def _style_sheet(c: Colours) -> str:
     QPushButton[role="danger"] {{ color: {c.trouble}; border-color: {c.trouble}; }}
     QPushButton[role="danger"]:disabled {{ color: {c.muted}; border-color: {c.border}; }}
     QPushButton[role="large"] {{ padding: 12px 16px; font-size: {body}pt; font-weight: bold; text-align: left; }}
+    QPushButton[role="segment"] {{ padding: 2px 8px; font-size: {small}pt; }}
     QToolTip {{ background: {c.surface}; color: {c.text}; border: 1px solid {c.border}; padding: 4px;
                 font-size: {body}pt; }}
     QDockWidget::title {{ padding: 4px 8px; background: {c.window}; }}

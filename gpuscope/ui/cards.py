@@ -1,0 +1,138 @@
+"""Fill the cards of the Monitor from the newest readings."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QWidget
+
+from gpuscope.domain.device import Device, Host
+from gpuscope.domain.series import HOST_KEY
+from gpuscope.ui import figures
+from gpuscope.ui.figures import Figure
+from gpuscope.ui.monitor_model import MonitorModel, Reading
+from gpuscope.ui.theme import metric_colour
+from gpuscope.ui.widgets.device_card import DeviceCard
+
+translate = QCoreApplication.translate
+
+SPARK_S = 60.0
+IDLE_BIT = 0x1
+SLOWED_BY = {
+    0x2: "application clock settings",
+    0x4: "the power cap",
+    0x8: "a hardware slowdown",
+    0x10: "sync boost",
+    0x20: "heat (driver)",
+    0x40: "heat (hardware)",
+    0x80: "the power brake",
+    0x100: "display clock settings",
+}
+"""NVML's clock-event reasons (nvml.h, nvmlClocksEventReason*); bit 0, idle, is not throttling."""
+
+
+def new_gpu_card(device: Device, parent: QWidget) -> DeviceCard:
+    """An empty card for a GPU or MIG instance."""
+    details = {"power": "", "temperature": "", "clock": ""}
+    card = DeviceCard(device.uuid, metric_colour("utilization_gpu"), metric_colour("gpu_memory"), details, parent)
+    kind = "MIG" if device.kind == "mig" else "GPU"
+    card.name.set_full_text(f"{kind} {device.index}  {device.name}")
+    card.busy.setWhatsThis(
+        translate(
+            "Cards",
+            "Share of time in which at least one kernel ran, from the driver. It does not say how much of the GPU's "
+            "capacity was used: a single small kernel counts as 100%.",
+        )
+    )
+    card.memory.setWhatsThis(
+        translate(
+            "Cards",
+            "Memory held by processes, of all there is. What the driver keeps for itself is hatched and not counted "
+            "as used.",
+        )
+    )
+    return card
+
+
+def new_host_card(host: Host, parent: QWidget) -> DeviceCard:
+    """An empty card for the machine."""
+    details = {"disk": translate("Cards", "disk"), "network": translate("Cards", "net")}
+    card = DeviceCard(HOST_KEY, metric_colour("cpu"), metric_colour("host_memory"), details, parent)
+    card.name.set_full_text(translate("Cards", "Host  {0}").format(host.cpu_name or host.hostname))
+    card.busy.setWhatsThis(translate("Cards", "CPU use over all hardware threads together, from the system."))
+    card.memory.setWhatsThis(translate("Cards", "Memory that is not available to new programs, of all there is."))
+    return card
+
+
+def fill_gpu_card(card: DeviceCard, model: MonitorModel) -> None:
+    """Show a GPU's newest readings."""
+    key = card.key
+    busy = model.reading(key, "utilization_gpu_percent")
+    card.busy.show_figure(figures.percent(busy.value), busy.why_not)
+    _fill_spark(card, model, "utilization_gpu_percent")
+    _fill_memory(card, model)
+    power, limit = model.reading(key, "power_w"), model.reading(key, "power_limit_w")
+    tooltip = power.why_not
+    if not tooltip and limit.value is not None:
+        tooltip = translate("Cards", "The limit is {0} W.").format(f"{limit.value:,.0f}")
+    card.details["power"].show_figure(figures.watts(power.value), tooltip)
+    temperature, clock = model.reading(key, "temperature_c"), model.reading(key, "clock_sm_mhz")
+    card.details["temperature"].show_figure(figures.celsius(temperature.value), temperature.why_not)
+    card.details["clock"].show_figure(figures.megahertz(clock.value), clock.why_not)
+    card.show_flag(_slowed_text(model.reading(key, "clock_event_reasons")))
+
+
+def fill_host_card(card: DeviceCard, model: MonitorModel) -> None:
+    """Show the machine's newest readings."""
+    busy = model.reading(HOST_KEY, "cpu_percent")
+    card.busy.show_figure(figures.percent(busy.value), busy.why_not)
+    _fill_spark(card, model, "cpu_percent")
+    _fill_memory(card, model)
+    for name, fields in (
+        ("disk", ("disk_read_bytes_per_s", "disk_write_bytes_per_s")),
+        ("network", ("network_receive_bytes_per_s", "network_send_bytes_per_s")),
+    ):
+        readings = [model.reading(HOST_KEY, field) for field in fields]
+        known = [reading.value for reading in readings if reading.value is not None]
+        both = translate("Cards", "{0} in, {1} out")
+        texts = [" ".join(figures.rate(reading.value)).strip() for reading in readings]
+        tooltip = readings[0].why_not or both.format(*texts)
+        card.details[name].show_figure(figures.rate(sum(known) if known else None), tooltip)
+
+
+def _fill_spark(card: DeviceCard, model: MonitorModel, field: str) -> None:
+    span = (model.end_s - SPARK_S, model.end_s)
+    card.spark.show_series(span, *model.between(card.key, field, *span))
+
+
+def _fill_memory(card: DeviceCard, model: MonitorModel) -> None:
+    used, total = model.reading(card.key, "memory_used_bytes"), model.reading(card.key, "memory_total_bytes")
+    reserved = model.reading(card.key, "memory_reserved_bytes").value
+    if used.value is None or not total.value:
+        card.memory.show_figure(figures.memory(used.value), used.why_not or total.why_not)
+        card.memory_bar.show_shares(0.0, 0.0)
+        return
+    card.memory.show_figure(_of_total(used.value, total.value), _memory_tooltip(used.value, total.value, reserved))
+    card.memory_bar.show_shares(used.value / total.value, (reserved or 0.0) / total.value)
+
+
+def _of_total(used: float, total: float) -> Figure:
+    number, unit = figures.memory(used)
+    total_number, total_unit = figures.memory(total)
+    number = number if unit == total_unit else f"{number} {unit}"
+    return Figure(translate("Cards", "{0} of {1}").format(number, total_number), total_unit)
+
+
+def _memory_tooltip(used: float, total: float, reserved: float | None) -> str:
+    gigabytes = figures.vendor_gigabytes
+    text = translate("Cards", "{0} of {1} (decimal, as vendors count)").format(gigabytes(used), gigabytes(total))
+    if reserved is not None:
+        text += translate("Cards", "; the driver keeps {0} for itself").format(" ".join(figures.memory(reserved)))
+    return text
+
+
+def _slowed_text(reading: Reading) -> str:
+    if reading.value is None:
+        return ""
+    bits = int(reading.value) & ~IDLE_BIT
+    words = [translate("Cards", text) for bit, text in SLOWED_BY.items() if bits & bit]
+    return translate("Cards", "Clocks held down by {0}").format(", ".join(words)) if words else ""

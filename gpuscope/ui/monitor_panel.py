@@ -1,0 +1,266 @@
+"""The Monitor: what the machine does, live or recorded; cards, plots over one time axis, processes."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from gpuscope.domain.run import Manifest
+from gpuscope.engine.follow import Update
+from gpuscope.ui.cards import fill_gpu_card, fill_host_card, new_gpu_card, new_host_card
+from gpuscope.ui.monitor_bar import MonitorBar
+from gpuscope.ui.monitor_model import MonitorModel
+from gpuscope.ui.monitor_plots import MonitorPlots
+from gpuscope.ui.process_table import ProcessTable
+from gpuscope.ui.theme import GRID, set_role
+from gpuscope.ui.time_view import TimeView
+from gpuscope.ui.widgets.card_grid import CardGrid
+from gpuscope.ui.widgets.device_card import DeviceCard
+
+REDRAW_INTERVAL_MS = 100
+
+
+class MonitorPanel(QWidget):
+    """Redraws at most ten times a second, only when something changed and somebody can see it.
+
+    Attributes:
+        redraws: how often it has drawn; for tests and the self-test.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Nothing to show yet."""
+        super().__init__(parent)
+        self.redraws = 0
+        self.view = TimeView()
+        self.model: MonitorModel | None = None
+        self.chosen: str | None = None
+        self._cursor_s: float | None = None
+        self._dirty = False
+        self._ended = False
+        self._host_card: DeviceCard | None = None
+        self._gpu_cards: dict[str, DeviceCard] = {}
+        self.bar = MonitorBar(self)
+        self.problem = QLabel(self)
+        self.problem.setWordWrap(True)
+        self.problem.setTextFormat(Qt.TextFormat.PlainText)
+        set_role(self.problem, "warning")
+        self.problem.hide()
+        self.cards = CardGrid(self)
+        self.plots = MonitorPlots(self)
+        self.processes = ProcessTable(self)
+        self._timer = QTimer(self)
+        self._timer.setInterval(REDRAW_INTERVAL_MS)
+        self._timer.timeout.connect(self._redraw_if_needed)
+        self._lay_out()
+        self._connect()
+
+    # -- the session -------------------------------------------------------------------------------------------
+
+    def on_session_opened(self, manifest: Manifest) -> None:
+        """Start over for another session."""
+        self.model = MonitorModel(manifest)
+        self.view = TimeView()
+        self.chosen, self._cursor_s, self._ended = None, None, False
+        self._gpu_cards = {}
+        self._host_card = new_host_card(manifest.host, self)
+        self._show_cards()
+        self._mark()
+
+    def on_update(self, update: Update) -> None:
+        """Take in what is new; it is drawn with the next tick."""
+        if self.model is None:
+            return
+        changed = self.model.take(update)
+        if update.devices is not None:
+            self._take_devices()
+        if changed:
+            self._mark()
+
+    def on_loaded(self) -> None:
+        """Everything that the file held is in: show a finished session as a whole."""
+        self._mark()
+
+    def on_session_ended(self) -> None:
+        """No more will come: show the whole of it, unless the person chose a part."""
+        self._ended = True
+        if not self.view.zoomed and not self.view.paused:
+            self.view.window_s = None
+        self._mark()
+
+    # -- what the person does ----------------------------------------------------------------------------------
+
+    def toggle_pause(self) -> None:
+        """Hold the plots still, or let them move again."""
+        if self.view.paused:
+            self.view.resume()
+        elif self.model is not None:
+            self.view.pause(self.model.end_s)
+        self._mark()
+
+    def reset_zoom(self) -> None:
+        """Back to the newest, moving."""
+        self.view.resume()
+        self._mark()
+
+    def zoom_to(self, start_s: float, end_s: float) -> None:
+        """Show this stretch of session time."""
+        self.view.zoom_to(start_s, end_s)
+        self._mark()
+
+    def set_window(self, seconds: float | None) -> None:
+        """Show the newest so many seconds, or everything."""
+        self.view.window_s = seconds
+        self.view.reset_zoom()
+        self._mark()
+
+    def next_device(self) -> None:
+        """Let the plots be about the next GPU."""
+        uuids = list(self._gpu_cards)
+        if uuids:
+            place = uuids.index(self.chosen) if self.chosen in uuids else -1
+            self.choose(uuids[(place + 1) % len(uuids)])
+
+    def choose(self, key: str) -> None:
+        """Let the plots be about this GPU."""
+        if key in self._gpu_cards:
+            self.chosen = key
+            self._show_choice()
+            self._mark()
+
+    # -- drawing -----------------------------------------------------------------------------------------------
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Draw from now on."""
+        super().showEvent(event)
+        self.window().installEventFilter(self)
+        self._timer.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Nobody looks: draw nothing."""
+        super().hideEvent(event)
+        self._timer.stop()
+
+    def eventFilter(self, watched: object, event: QEvent) -> bool:
+        """Rest while the window is minimised."""
+        if event.type() == QEvent.Type.WindowStateChange and watched is self.window():
+            if self.window().isMinimized():
+                self._timer.stop()
+            elif self.isVisible():
+                self._timer.start()
+        return False
+
+    def redraw(self) -> None:
+        """Draw now."""
+        if self.model is None:
+            return
+        self._dirty = False
+        self.redraws += 1
+        for card in self._gpu_cards.values():
+            fill_gpu_card(card, self.model)
+        if self._host_card is not None:
+            fill_host_card(self._host_card, self.model)
+        self._show_problem()
+        self.plots.draw(self.model, self.view.span(self.model.end_s), self._cursor_s)
+        self.bar.show_view(self.view, self.model.end_s, self._cursor_s)
+        self.processes.processes.show_processes(
+            [(process, self._places(uuids)) for process, uuids in self.model.processes()]
+        )
+
+    def _redraw_if_needed(self) -> None:
+        if self._dirty:
+            self.redraw()
+
+    def _mark(self) -> None:
+        self._dirty = True
+
+    def _show_problem(self) -> None:
+        sentence = self.model.gpu_problem() if self.model is not None else ""
+        if sentence:
+            sentence = self.tr("{0} The host is monitored all the same.").format(sentence)
+        if sentence != self.problem.text():
+            self.problem.setText(sentence)
+        self.problem.setVisible(bool(sentence))
+
+    def _places(self, uuids: list[str]) -> str:
+        indexes = [str(device.index) for device in self.model.devices if device.uuid in uuids] if self.model else []
+        return ", ".join(indexes)
+
+    # -- devices -----------------------------------------------------------------------------------------------
+
+    def _take_devices(self) -> None:
+        if self.model is None:
+            return
+        known = {device.uuid: device for device in self.model.devices}
+        if list(known) != list(self._gpu_cards):
+            for card in self._gpu_cards.values():
+                card.deleteLater()
+            self._gpu_cards = {uuid: new_gpu_card(device, self) for uuid, device in known.items()}
+            for card in self._gpu_cards.values():
+                card.clicked.connect(self.choose)
+            if self.chosen not in known:
+                self.chosen = next(iter(known), None)
+            self._show_cards()
+        self._show_choice()
+
+    def _show_cards(self) -> None:
+        host = [self._host_card] if self._host_card is not None else []
+        self.cards.show_cards([*self._gpu_cards.values(), *host])
+        self._show_choice()
+
+    def _show_choice(self) -> None:
+        if self.model is None:
+            return
+        several = len(self._gpu_cards) > 1
+        for uuid, card in self._gpu_cards.items():
+            card.set_selected(selected=several and uuid == self.chosen)
+        device = next((device for device in self.model.devices if device.uuid == self.chosen), None)
+        gpu_memory = device.memory_total_bytes if device is not None else None
+        host_memory = self.model.host.memory_total_bytes
+        self.plots.set_devices(list(self._gpu_cards), self.chosen, gpu_memory, host_memory)
+
+    # -- construction ------------------------------------------------------------------------------------------
+
+    def _connect(self) -> None:
+        self.bar.window_chosen.connect(self.set_window)
+        self.bar.pause_toggled.connect(self.toggle_pause)
+        self.bar.reset_requested.connect(self.reset_zoom)
+        self.plots.moved.connect(self._on_moved)
+        self.plots.scaled.connect(self._on_scaled)
+        self.plots.reset_requested.connect(self.reset_zoom)
+        self.plots.cursor_moved.connect(self._on_cursor_moved)
+
+    def _on_moved(self, share: float) -> None:
+        if self.model is not None:
+            self.view.move(share, self.model.end_s)
+            self._mark()
+
+    def _on_scaled(self, factor: float, centre_s: float) -> None:
+        if self.model is not None:
+            self.view.scale(factor, self.model.end_s, centre_s)
+            self._mark()
+
+    def _on_cursor_moved(self, t: float | None) -> None:
+        if t != self._cursor_s:
+            self._cursor_s = t
+            self._mark()
+
+    def _lay_out(self) -> None:
+        content = QWidget()
+        inside = QVBoxLayout(content)
+        inside.setContentsMargins(0, 0, GRID // 2, 0)
+        inside.setSpacing(GRID)
+        inside.addWidget(self.cards)
+        inside.addWidget(self.plots, 1)
+        inside.addWidget(self.processes)
+        scroll = QScrollArea(self)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(content)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(GRID, GRID // 2, GRID, GRID // 2)
+        layout.setSpacing(GRID)
+        layout.addWidget(self.bar)
+        layout.addWidget(self.problem)
+        layout.addWidget(scroll, 1)

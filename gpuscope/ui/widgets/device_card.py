@@ -1,0 +1,87 @@
+"""A calm card about one device: how busy, how full, and a line of details."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from gpuscope.ui.theme import GRID, set_role
+from gpuscope.ui.widgets.elided_label import ElidedLabel
+from gpuscope.ui.widgets.figure_label import FigureLabel
+from gpuscope.ui.widgets.memory_bar import MemoryBar
+from gpuscope.ui.widgets.spark import Spark
+
+LEAST_WIDTH_PX = 232
+
+
+class DeviceCard(QFrame):
+    """The parts of a card; `gpuscope.ui.cards` fills them.
+
+    Attributes:
+        key: the device that the card is about.
+        details: small figures by name, in one line.
+    """
+
+    clicked = Signal(str)
+    """The key."""
+
+    def __init__(
+        self, key: str, colour: QColor, memory_colour: QColor, details: dict[str, str], parent: QWidget | None = None
+    ) -> None:
+        """`details` maps names to the word before the figure."""
+        super().__init__(parent)
+        self.key = key
+        set_role(self, "card")
+        self.setMinimumWidth(LEAST_WIDTH_PX)
+        self.name = ElidedLabel(self)
+        set_role(self.name, "title")
+        self.busy = FigureLabel(self, large=True)
+        self.spark = Spark(colour, self)
+        self.memory = FigureLabel(self, before=self.tr("memory"))
+        self.memory_bar = MemoryBar(memory_colour, self)
+        self.details = {name: FigureLabel(self, before=before) for name, before in details.items()}
+        self.flag = QLabel(self)
+        self.flag.setWordWrap(True)
+        set_role(self.flag, "warning")
+        self.flag.hide()
+        self._lay_out()
+
+    def set_selected(self, *, selected: bool) -> None:
+        """Mark the device that the plots are about."""
+        if self.property("selected") != selected:
+            self.setProperty("selected", selected)
+            set_role(self, "card")
+
+    def show_flag(self, sentence: str) -> None:
+        """A warning below the figures, or none."""
+        if sentence != self.flag.text():
+            self.flag.setText(sentence)
+        self.flag.setVisible(bool(sentence))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Choose this device."""
+        super().mousePressEvent(event)
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.clicked.emit(self.key)
+
+    def _lay_out(self) -> None:
+        busy = QHBoxLayout()
+        self.busy.setMinimumWidth(9 * GRID)
+        busy.addWidget(self.busy)
+        busy.addWidget(self.spark, 1)
+        details = QHBoxLayout()
+        details.setSpacing(GRID)
+        for label in self.details.values():
+            details.addWidget(label)
+        details.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(GRID, GRID, GRID, GRID)
+        layout.setSpacing(GRID // 2)
+        layout.addWidget(self.name)
+        layout.addLayout(busy)
+        layout.addWidget(self.memory)
+        layout.addWidget(self.memory_bar)
+        layout.addLayout(details)
+        layout.addWidget(self.flag)
+        layout.addStretch(1)
