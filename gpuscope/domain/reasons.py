@@ -25,6 +25,8 @@ class Reason(StrEnum):
     UNIFIED_MEMORY = "unified_memory"
     IMPLAUSIBLE = "implausible"
     FIRST_READING = "first_reading"
+    PROCESS_ENDED = "process_ended"
+    PID_NAMESPACE = "pid_namespace"
     UNKNOWN_ERROR = "unknown_error"
 
 
@@ -46,5 +48,7 @@ REASON_SENTENCES: dict[Reason, str] = {
     Reason.UNIFIED_MEMORY: "This chip shares its memory with the CPU and reports none of its own.",
     Reason.IMPLAUSIBLE: "The driver gave an impossible value.",
     Reason.FIRST_READING: "A rate needs two readings; this is the first.",
+    Reason.PROCESS_ENDED: "The process has ended.",
+    Reason.PID_NAMESPACE: "In a container the driver gives process numbers of the host: whose they are is not known.",
     Reason.UNKNOWN_ERROR: "The driver failed without saying why.",
 }

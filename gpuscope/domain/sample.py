@@ -61,8 +61,9 @@ class GpuSample(Compact, frozen=True, kw_only=True):
     decoder_percent: float | None = None
     processes: tuple[ProcessSample, ...] | None = None
     read_start_s: float | None = None
-    """Session time at which the first driver call of this sample began."""
+    """Monotonic clock (as `Frame.monotonic_s`) before the first driver call of this sample."""
     read_end_s: float | None = None
+    """The same, after the last."""
     unavailable: dict[str, Reason] = {}
 
 
@@ -116,7 +117,9 @@ class SamplerSample(Compact, frozen=True, kw_only=True):
     driver_share_percent: float | None = None
     """Share of wall time spent in driver calls."""
     missed_ticks: int = 0
+    """Readings that came too late and were left out, since this sampler started."""
     driver_calls: int = 0
+    """Since this sampler started."""
 
 
 class SourceState(Compact, frozen=True, kw_only=True):
