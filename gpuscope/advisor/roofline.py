@@ -8,6 +8,7 @@ Shares and widths are in `rates.py`. This is a plain roofline: it knows nothing 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -90,7 +91,7 @@ def _power_share(gpu: GpuSpec) -> float:
     points = rates.POWER_SHARE
     if watts <= points[0][0]:
         return points[0][1]
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    for (x0, y0), (x1, y1) in itertools.pairwise(points):
         if watts <= x1:
             return y0 + (y1 - y0) * (watts - x0) / (x1 - x0)
     return 1.0

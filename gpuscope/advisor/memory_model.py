@@ -1,0 +1,194 @@
+"""Memory that a job needs on one GPU of a layout, as a range.
+
+needed = parameters + gradients + optimizer state (counted, exact) + activations and temporaries + the allocator's
+rounding + the process's context on the GPU. Activations come from a measured CUDA peak where there is one, else from
+the bytes that the forward operators write, else they are unknown.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gpuscope.advisor.context_memory import context_bytes
+from gpuscope.advisor.job import TRAINING, Job, halves_memory
+from gpuscope.advisor.specs import GpuSpec
+from gpuscope.domain.base import Range
+from gpuscope.domain.footprint import Breakdown, Footprint
+from gpuscope.domain.ops import BACKWARD_SUFFIX, dtype_bytes
+from gpuscope.domain.recommendation import Layout
+
+# Saved activations as a share of what the forward operators of a training step write: 0.37 to 0.49 counted with
+# saved-tensor hooks on a ResNet-50, small GPTs with and without dropout and an MLP; the peak also holds short-lived
+# tensors, at most all that was written.
+_SAVED_SHARE = Range(low=0.35, mid=0.55, high=1.0)
+# Without a backward pass only what the next operators read is alive: a few of the largest results.
+_LIVE_SHARE = Range(low=0.02, mid=0.10, high=0.5)
+# Activations under autocast relative to FP32: half for what is in 16 bits; norms, softmax and losses stay in FP32.
+_HALVED = Range(low=0.5, mid=0.65, high=1.0)
+# Reserved over allocated bytes of the caching allocator, where no reserved peak was measured (assumed).
+_FRAGMENTATION = Range(low=1.0, mid=1.06, high=1.2)
+# How much higher than its samples a process's resident memory may have been (assumed).
+_MISSED_PEAKS = 1.25
+# NCCL's buffers on each GPU (published: 0.2 to 1 GB).
+_NCCL = Range(low=0.2e9, mid=0.5e9, high=1.0e9)
+# ZeRO stage 3 gathers up to four layers at a time; a layer is assumed to be a 96th to an 8th of the parameters.
+_GATHERED_SHARE = Range(low=4 / 96, mid=4 / 32, high=4 / 8)
+
+
+class MemoryNeed(NamedTuple):
+    """What one GPU has to hold."""
+
+    needed_bytes: Range | None
+    """None: the activations are not known."""
+    surely_bytes: float
+    """What is needed in any case."""
+    parts: tuple[tuple[str, Range, str], ...]
+    """Name, bytes, and where it comes from."""
+
+
+class JobMemory(NamedTuple):
+    """The parts of a job's memory, the same for all GPUs. None: unknown."""
+
+    parameters: float | None
+    gradients: float
+    optimizer_state: float
+    cast_copies: Range
+    activations: Range | None
+    activations_how: str
+
+
+def job_memory(job: Job) -> JobMemory:
+    """Take a footprint's memory apart, for the wanted stage and precision."""
+    breakdown = job.footprint.memory.breakdown
+    parameters = _parameter_bytes(job.footprint)
+    training = job.stage == TRAINING
+    gradients = float(breakdown.gradients_bytes or 0) if training else 0.0
+    state = float(breakdown.optimizer_state_bytes or 0) if training else 0.0
+    copies = Range.exact(0.0)
+    if halves_memory(job) and parameters is not None:
+        # Autocast keeps the FP32 parameters and caches their 16-bit copies.
+        copies = Range(low=0.0, mid=parameters / 2, high=parameters / 2)
+    activations, how = _activations(job, breakdown, parameters)
+    return JobMemory(parameters, gradients, state, copies, activations, how)
+
+
+def memory_need(memory: JobMemory, gpu: GpuSpec, layout: Layout) -> MemoryNeed:
+    """Memory of one GPU of a layout.
+
+    Args:
+        memory: the job's parts.
+        gpu: where it runs, for the context.
+        layout: data parallel, ZeRO stage 3 or tensor parallel.
+    """
+    count = layout.data_parallel if layout.zero_stage == 3 else layout.tensor_parallel
+    held = [
+        ("parameters", Range.exact((memory.parameters or 0.0) / count), "counted"),
+        ("gradients", Range.exact(memory.gradients / count), "counted"),
+        ("optimizer state", Range.exact(memory.optimizer_state / count), "counted"),
+        ("16-bit copies", memory.cast_copies.scaled(1 / count), "half of the parameters, cached by autocast"),
+    ]
+    if layout.zero_stage == 3:
+        held.append(("gathered layers", _scaled(memory.parameters or 0.0, _GATHERED_SHARE), "up to four layers"))
+    elif layout.data_parallel > 1 and memory.gradients:
+        held.append(("gradient buckets", Range(low=0.0, mid=memory.gradients, high=memory.gradients), "DDP's copy"))
+    if layout.data_parallel * layout.tensor_parallel > 1:
+        held.append(("communication buffers", _NCCL, "published for NCCL"))
+    context, context_how = context_bytes(gpu)
+    parts = [part for part in held if part[1].high > 0]
+    surely = sum(part[1].low for part in parts) + context.low
+    if memory.activations is None or memory.parameters is None:
+        return MemoryNeed(None, surely, (*parts, ("context", context, context_how)))
+    parts.append(("activations and temporaries", memory.activations, memory.activations_how))
+    tensors = _sum([part[1] for part in parts])
+    overhead = Range(
+        low=tensors.low * (_FRAGMENTATION.low - 1),
+        mid=tensors.mid * (_FRAGMENTATION.mid - 1),
+        high=tensors.high * (_FRAGMENTATION.high - 1),
+    )
+    parts += [("fragmentation", overhead, "assumed, 0 to 20%"), ("context", context, context_how)]
+    return MemoryNeed(_sum([part[1] for part in parts]), surely, tuple(parts))
+
+
+def fits(need: MemoryNeed, available_bytes: float) -> bool | None:
+    """True or False when the whole range says so, None when it may or may not fit.
+
+    Monotonic: with less memory the answer never gets better.
+    """
+    if need.surely_bytes > available_bytes:
+        return False
+    if need.needed_bytes is None:
+        return None
+    if need.needed_bytes.high <= available_bytes:
+        return True
+    return False if need.needed_bytes.low > available_bytes else None
+
+
+def _activations(job: Job, breakdown: Breakdown, parameters: float | None) -> tuple[Range | None, str]:
+    found, how = _activations_of_run(job, breakdown, parameters)
+    if found is None:
+        return None, how
+    if halves_memory(job):
+        scaled = Range(low=found.low * _HALVED.low, mid=found.mid * _HALVED.mid, high=found.high * _HALVED.high)
+        return scaled, f"{how}; 50 to 100% of it in {job.precision}"
+    return found, how
+
+
+def _activations_of_run(job: Job, breakdown: Breakdown, parameters: float | None) -> tuple[Range | None, str]:
+    memory = job.footprint.memory
+    peak = memory.peak_allocated_bytes
+    if peak is not None and not job.stage_changed and parameters is not None:
+        held = parameters + (breakdown.gradients_bytes or 0) + (breakdown.optimizer_state_bytes or 0)
+        if job.stage != TRAINING:
+            held = parameters
+        rest = Range(low=max(0.0, peak.low - held), mid=max(0.0, peak.mid - held), high=max(0.0, peak.high - held))
+        return rest, f"{_peak_origin(job.footprint)} peak less what is counted above"
+    written = _forward_written(job)
+    if written > 0:
+        share = _SAVED_SHARE if job.stage == TRAINING else _LIVE_SHARE
+        how = f"{share.low:.0%} to {share.high:.0%} of the bytes that the forward operators write"
+        return _capped(_scaled(written, share), job, breakdown, parameters), how
+    return None, "neither a GPU peak nor an operator profile was recorded"
+
+
+def _capped(value: Range, job: Job, breakdown: Breakdown, parameters: float | None) -> Range:
+    """A run on the CPU cannot have held more than its resident memory, which is sampled: short peaks may be missed."""
+    resident = job.footprint.memory.host_rss_bytes
+    if resident is None or job.source_count or job.stage_changed:
+        return value
+    cap = resident - (parameters or 0) - (breakdown.gradients_bytes or 0) - (breakdown.optimizer_state_bytes or 0)
+    if cap <= value.low:
+        return value
+    return Range(low=value.low, mid=min(value.mid, cap), high=min(value.high, cap * _MISSED_PEAKS))
+
+
+def _peak_origin(footprint: Footprint) -> str:
+    return {"measured": "measured", "estimated": "estimated"}.get(footprint.source.kind, "recorded")
+
+
+def _forward_written(job: Job) -> float:
+    return sum(
+        op.bytes_written or 0.0
+        for op in job.footprint.ops
+        if not op.kind.endswith(BACKWARD_SUFFIX) and op.class_ not in {"optimizer", "other"}
+    )
+
+
+def _parameter_bytes(footprint: Footprint) -> float | None:
+    known = footprint.memory.breakdown.parameters_bytes
+    if known is not None:
+        return float(known)
+    parameters = footprint.workload.parameters
+    size = dtype_bytes(footprint.workload.precision.parameters) or 4
+    return None if parameters is None else float(parameters * size)
+
+
+def _scaled(value: float, share: Range) -> Range:
+    return Range(low=value * share.low, mid=value * share.mid, high=value * share.high)
+
+
+def _sum(ranges: list[Range]) -> Range:
+    return Range(
+        low=sum(each.low for each in ranges),
+        mid=sum(each.mid for each in ranges),
+        high=sum(each.high for each in ranges),
+    )
