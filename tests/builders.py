@@ -312,7 +312,7 @@ def build_recommendation(candidates: int = 4, rejected: int = 6) -> Recommendati
     """Rent the first of so many candidates."""
     return Recommendation(
         verdict=Verdict.RENT,
-        sentence="Rent 1 × NVIDIA L40S from examplecloud: done in 31–38 h for $26.66–32.68.",
+        sentence="Rent 1 × NVIDIA L40S from examplecloud: done in 31–38 h for $27–33.",
         constraints=Constraints(deadline_s=48 * 3600.0, total_samples=9_800_000.0, regions=("eu-west-1",)),
         recommended=0,
         alternates=tuple(range(1, min(candidates, 3))),

@@ -21,16 +21,23 @@ class Unit:
 
 def plot_unit(unit: str, highest: float) -> Unit:
     """The unit that reads best for values up to `highest`."""
+    if unit == "s":
+        return _time_unit(highest)
     choices = {
         "bytes": (Unit("GiB", GIB), Unit("MiB", MIB), Unit("KiB", KIB)),
         "s_per_step": (Unit("s", 1.0), Unit("ms", 1e-3), Unit("µs", 1e-6)),
-        "s": (Unit("d", 86400.0), Unit("h", 3600.0), Unit("min", 60.0), Unit("s", 1.0), Unit("ms", 1e-3)),
         "percent": (Unit("%", 1.0),),
         "w": (Unit("W", 1.0),),
         "usd": (Unit("USD", 1.0),),
         "usd_per_hour": (Unit("USD/h", 1.0),),
     }[unit]
     return next((choice for choice in choices if highest >= 1.5 * choice.size), choices[-1])
+
+
+def _time_unit(highest_s: float) -> Unit:
+    """The unit in which `format_duration` would write so long a time."""
+    units = ((72 * 3600, Unit("d", 86400.0)), (5400, Unit("h", 3600.0)), (90, Unit("min", 60.0)), (1, Unit("s", 1.0)))
+    return next((unit for above, unit in units if highest_s >= above), Unit("ms", 1e-3))
 
 
 def ticks(low: float, high: float, about: int = 4) -> list[float]:
@@ -96,6 +103,6 @@ def span(lows: list[float], highs: list[float], start: float, end: float) -> Sca
     return Scale(0.0, round_up(highest * 1.05), start, end)
 
 
-def tick_text(value: float) -> str:
+def tick_text(value: float, unit: str = "") -> str:
     """A tick's label."""
-    return significant(value)
+    return f"{significant(value)} {unit}".rstrip()

@@ -30,7 +30,7 @@ from gpuscope.report.text import Texts
 
 LEFT = 40.0
 """Room for the labels of the value axis, points."""
-TIME_PLOT_HEIGHT = 100.0
+TIME_PLOT_HEIGHT = 96.0
 _TOP, _BOTTOM = 16.0, 22.0
 
 OUTLIER_FACTOR = 4.0
@@ -55,20 +55,22 @@ def time_plot(plot: Plot, phases: Sequence[Phase], texts: Texts) -> Drawing:
     x = Scale(0.0, max(end_s, 1e-3), LEFT, CONTENT_WIDTH)
     y = Scale(0.0, top, _BOTTOM, TIME_PLOT_HEIGHT - _TOP)
     _phases(drawing, phases, x, y, texts)
-    _value_grid(drawing, y, unit)
-    _time_axis(drawing, x, y, texts)
+    up_axis(drawing, y, unit, 3)
+    across_axis(drawing, x, y.start, plot_unit("s", x.high), 8)
     for line, colour in zip(plot.lines, SERIES_COLOURS, strict=False):
         _draw_line(drawing, line, x, y, colour)
     title = f"{texts(plot.key)}, {unit.label}"
     if outlier is not None:
         title += " " + texts("plot.outlier", value=number(outlier, plot.unit))
     drawing.add(label(0, TIME_PLOT_HEIGHT - 9, title, bold=True))
-    legend(drawing, [(line.label, colour) for line, colour in zip(plot.lines, SERIES_COLOURS, strict=False)])
+    legend(
+        drawing, [(line.label, colour) for line, colour in zip(plot.lines, SERIES_COLOURS, strict=False) if line.label]
+    )
     return drawing
 
 
 def legend(drawing: Drawing, entries: Sequence[tuple[str, Color]]) -> None:
-    """Swatches with names, on the right of the title's line; not for a single line whose title says it all."""
+    """Swatches with names, on the right of the title's line."""
     x = CONTENT_WIDTH
     for name, colour in reversed(entries):
         x -= text_width(name)
@@ -100,26 +102,24 @@ def _phases(drawing: Drawing, phases: Sequence[Phase], x: Scale, y: Scale, texts
             drawing.add(label((left + right) / 2, y.end - 9, name, colour=GREY, anchor="middle"))
 
 
-def _value_grid(drawing: Drawing, y: Scale, unit: Unit, *, right: float = CONTENT_WIDTH) -> None:
+def up_axis(drawing: Drawing, y: Scale, unit: Unit, about: int) -> None:
+    """Lines across with their values on the left."""
     scaled = Scale(y.low / unit.size, y.high / unit.size, y.start, y.end, y.logarithmic)
-    for value in scaled.ticks(3 if y.end - y.start < 90 else 5):
+    for value in scaled.ticks(about):
         height = scaled(value)
-        drawing.add(Line(LEFT, height, right, height, strokeColor=GRID, strokeWidth=0.5))
+        drawing.add(Line(LEFT, height, CONTENT_WIDTH, height, strokeColor=GRID, strokeWidth=0.5))
         drawing.add(label(LEFT - 5, height - 2.6, tick_text(value), colour=GREY, anchor="end"))
 
 
-def _time_axis(drawing: Drawing, x: Scale, y: Scale, texts: Texts) -> None:
-    unit = plot_unit("s", x.high)
-    scaled = Scale(0.0, x.high / unit.size, x.start, x.end)
-    drawing.add(Line(x.start, y.start, x.end, y.start, strokeColor=RULE, strokeWidth=0.6))
-    name = texts("plot.time_axis", unit=unit.label)
-    reserved = x.end - text_width(name) - 14
-    for value in scaled.ticks(6):
-        position = scaled(value)
-        drawing.add(Line(position, y.start, position, y.start - 2.5, strokeColor=RULE, strokeWidth=0.6))
-        if position < reserved:
-            drawing.add(label(position, y.start - 11, tick_text(value), colour=GREY, anchor="middle"))
-    drawing.add(label(x.end, y.start - 11, name, colour=GREY, anchor="end"))
+def across_axis(drawing: Drawing, x: Scale, height: float, unit: Unit, about: int) -> None:
+    """The axis at the bottom, with the unit at each tick."""
+    scaled = Scale(x.low / unit.size, x.high / unit.size, x.start, x.end, x.logarithmic)
+    drawing.add(Line(LEFT, height, CONTENT_WIDTH, height, strokeColor=RULE, strokeWidth=0.6))
+    for value in scaled.ticks(about):
+        position, text = scaled(value), tick_text(value, unit.label)
+        drawing.add(Line(position, height, position, height - 2.5, strokeColor=RULE, strokeWidth=0.6))
+        middle = min(position, CONTENT_WIDTH - text_width(text) / 2)
+        drawing.add(label(middle, height - 11, text, colour=GREY, anchor="middle"))
 
 
 def _draw_line(drawing: Drawing, line: PlotLine, x: Scale, y: Scale, colour: Color) -> None:

@@ -24,7 +24,7 @@ def decision(recommendation: Recommendation, texts: Texts) -> Decision:
     confidence_sentence = texts.or_else(f"confidence.{confidence}", confidence)
     sentences = [recommendation.sentence]
     if choice is not None:
-        sentences += [*_expectation(choice, texts), texts("decision.ranges")]
+        sentences += [*_expectation(choice, recommendation.sentence, texts), texts("decision.ranges")]
     sentences += _price_sentences(recommendation, texts)
     return Decision(
         verdict=str(recommendation.verdict),
@@ -37,15 +37,16 @@ def decision(recommendation: Recommendation, texts: Texts) -> Decision:
     )
 
 
-def _expectation(choice: Candidate, texts: Texts) -> Iterable[str]:
-    bought = choice.acquisition == "buy"
-    cost = None if choice.cost_usd is None else spread(choice.cost_usd, "usd")
+def _expectation(choice: Candidate, sentence: str, texts: Texts) -> Iterable[str]:
+    """What to expect of the choice, as far as the advisor's sentence does not say it already."""
     if choice.time_to_finish_s is not None:
         time = spread(choice.time_to_finish_s, "s")
-        with_cost = cost is not None and not bought
-        yield texts("decision.finish_cost", time=time, cost=cost) if with_cost else texts("decision.finish", time=time)
-    if bought and cost is not None:
-        yield texts("decision.price", cost=cost)
+        if time not in sentence:
+            yield texts("decision.finish", time=time)
+    if choice.cost_usd is not None:
+        cost = spread(choice.cost_usd, "usd")
+        if cost not in sentence:
+            yield texts("decision.price" if choice.acquisition == "buy" else "decision.cost", cost=cost)
     memory = choice.memory
     if choice.gpu is not None and memory.needed_bytes is not None and memory.available_bytes is not None:
         needed, available = spread(memory.needed_bytes, "bytes"), number(memory.available_bytes, "bytes")

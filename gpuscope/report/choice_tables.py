@@ -15,14 +15,14 @@ from gpuscope.report.tables import Cell, grid, number_cell, text_cell
 from gpuscope.report.text import Texts
 
 _CANDIDATE_COLUMNS = (
-    ("column.rank", 18.0),
-    ("column.configuration", 149.0),
-    ("column.memory", 68.0),
-    ("column.step", 60.0),
+    ("column.rank", 20.0),
+    ("column.configuration", 142.0),
+    ("column.memory", 70.0),
+    ("column.step", 62.0),
     ("column.finish", 58.0),
-    ("column.rate", 44.0),
-    ("column.cost", 56.0),
-    ("column.energy", 40.0),
+    ("column.rate", 42.0),
+    ("column.cost", 62.0),
+    ("column.energy", 46.0),
 )
 _NUMBERS = (2, 3, 4, 5, 6, 7)
 
@@ -48,7 +48,7 @@ def _candidate_row(ranked: RankedCandidate, texts: Texts) -> list[Cell]:
         number_cell(optional(candidate.time_to_finish_s, "s")),
         number_cell(optional(candidate.cost_usd_per_hour, "usd_per_hour").removesuffix("/h")),
         number_cell(price),
-        number_cell(optional(candidate.energy_kwh, "kwh")),
+        number_cell(optional(candidate.energy_kwh, "kwh").removesuffix(" kWh")),
     ]
 
 
@@ -76,7 +76,8 @@ def alternates(candidates: Sequence[RankedCandidate], texts: Texts) -> Iterator[
     if found:
         yield paragraph(texts("section.alternates"), style(bold=True, before=8))
     for ranked in found:
-        yield paragraph(f"{ranked.rank}  {ranked.name}. {ranked.candidate.reason}", style(before=1.5))
+        line = texts("candidate.alternate", rank=ranked.rank, name=ranked.name, reason=ranked.candidate.reason)
+        yield paragraph(line, style(before=1.5))
 
 
 def rejection_tables(groups: Sequence[RejectionGroup], texts: Texts) -> list[Flowable]:

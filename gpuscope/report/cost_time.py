@@ -10,14 +10,14 @@ from reportlab.lib.colors import Color
 
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Candidate
-from gpuscope.report.axes import Scale, plot_unit, span, tick_text
-from gpuscope.report.charts import LEFT, label, legend
+from gpuscope.report.axes import Scale, plot_unit, span
+from gpuscope.report.charts import LEFT, across_axis, label, legend, up_axis
 from gpuscope.report.model import RankedCandidate
-from gpuscope.report.styles import ACCENT, CONTENT_WIDTH, GREY, GRID, INK, RULE, SERIES_COLOURS, text_width
+from gpuscope.report.styles import ACCENT, CONTENT_WIDTH, GREY, INK, SERIES_COLOURS
 from gpuscope.report.text import Texts
 
-HEIGHT = 190.0
-_TOP, _BOTTOM = 20.0, 26.0
+HEIGHT = 240.0
+_TOP, _BOTTOM = 22.0, 34.0
 _ALTERNATE = SERIES_COLOURS[1]
 _MAX_NUMBERED_OTHERS = 12
 """With more, their numbers would cover each other; the table has them."""
@@ -39,8 +39,7 @@ class _Axes:
     """What is drawn: of the whole work when its length is known, else of one step."""
 
     points: list[_Point]
-    time_key: str
-    money_key: str
+    title_key: str
     time_unit: str
     money_unit: str
 
@@ -56,12 +55,14 @@ def cost_time_plot(candidates: Sequence[RankedCandidate], texts: Texts) -> Drawi
     drawing = Drawing(CONTENT_WIDTH, HEIGHT)
     x = span([p.time_s.low for p in axes.points], [p.time_s.high for p in axes.points], LEFT + 8, CONTENT_WIDTH - 8)
     y = span([p.usd.low for p in axes.points], [p.usd.high for p in axes.points], _BOTTOM, HEIGHT - _TOP)
-    _frame(drawing, axes, x, y, texts)
+    up_axis(drawing, y, plot_unit(axes.money_unit, y.high), 5)
+    across_axis(drawing, x, y.start, plot_unit(axes.time_unit, x.high), 7)
+    drawing.add(label(LEFT, 4, texts("plot.ranges"), colour=GREY))
     others = sum(1 for point in axes.points if not point.ranked.role)
     order = {"": 0, "alternate": 1, "recommended": 2}
     for point in sorted(axes.points, key=lambda point: order.get(point.ranked.role, 0)):
         _draw(drawing, point, x, y, numbered=bool(point.ranked.role) or others <= _MAX_NUMBERED_OTHERS)
-    drawing.add(label(0, HEIGHT - 9, texts("plot.cost_time"), bold=True))
+    drawing.add(label(0, HEIGHT - 9, texts(axes.title_key), bold=True))
     roles = {point.ranked.role for point in axes.points}
     entries = (("recommended", "role.recommended", ACCENT), ("alternate", "role.alternate", _ALTERNATE),
                ("", "plot.others", GREY))  # fmt: skip
@@ -72,9 +73,9 @@ def cost_time_plot(candidates: Sequence[RankedCandidate], texts: Texts) -> Drawi
 def _axes(candidates: Sequence[RankedCandidate]) -> _Axes:
     whole = _points(candidates, lambda candidate: (candidate.time_to_finish_s, candidate.cost_usd))
     if len(whole) >= 2:
-        return _Axes(whole, "plot.finish_axis", "plot.cost_axis", "s", "usd")
+        return _Axes(whole, "plot.cost_time", "s", "usd")
     step = _points(candidates, lambda candidate: (candidate.step_time_s, candidate.cost_usd_per_hour))
-    return _Axes(step, "plot.step_axis", "plot.rate_axis", "s_per_step", "usd_per_hour")
+    return _Axes(step, "plot.rate_step", "s_per_step", "usd_per_hour")
 
 
 def _points(
@@ -86,25 +87,6 @@ def _points(
         if time_s is not None and usd is not None:
             points.append(_Point(ranked, time_s, usd))
     return points
-
-
-def _frame(drawing: Drawing, axes: _Axes, x: Scale, y: Scale, texts: Texts) -> None:
-    money, time = plot_unit(axes.money_unit, y.high), plot_unit(axes.time_unit, x.high)
-    scaled_y = Scale(y.low / money.size, y.high / money.size, y.start, y.end, y.logarithmic)
-    for value in scaled_y.ticks(5):
-        height = scaled_y(value)
-        drawing.add(Line(LEFT, height, CONTENT_WIDTH, height, strokeColor=GRID, strokeWidth=0.5))
-        drawing.add(label(LEFT - 5, height - 2.6, tick_text(value), colour=GREY, anchor="end"))
-    scaled_x = Scale(x.low / time.size, x.high / time.size, x.start, x.end, x.logarithmic)
-    name = texts(axes.time_key, unit=time.label)
-    drawing.add(Line(LEFT, y.start, CONTENT_WIDTH, y.start, strokeColor=RULE, strokeWidth=0.6))
-    for value in scaled_x.ticks(7):
-        position = scaled_x(value)
-        drawing.add(Line(position, y.start, position, y.start - 2.5, strokeColor=RULE, strokeWidth=0.6))
-        if position < CONTENT_WIDTH - text_width(name) - 14:
-            drawing.add(label(position, y.start - 11, tick_text(value), colour=GREY, anchor="middle"))
-    drawing.add(label(CONTENT_WIDTH, y.start - 11, name, colour=GREY, anchor="end"))
-    drawing.add(label(LEFT + 4, y.end - 2, texts(axes.money_key), colour=GREY))
 
 
 def _draw(drawing: Drawing, point: _Point, x: Scale, y: Scale, *, numbered: bool) -> None:

@@ -66,24 +66,33 @@ def evidence(
 
 
 def gpu_groups(devices: list[Device], texts: Texts) -> list[Group]:
-    """The facts of each GPU seen, for the appendix."""
-    return [
-        Group(
-            key=f"gpu.{number}",
-            figures=tuple(
-                figure(f"figure.{key}", value, unit, missing=texts("missing.figure"))
-                for key, value, unit in (
-                    ("gpu", device.name, "text"),
-                    ("gpu_memory", device.memory_total_bytes, "bytes"),
-                    ("driver", device.driver_version, "text"),
-                    ("cuda", device.cuda_version, "text"),
-                    ("compute_capability", device.compute_capability, "text"),
-                    ("power_limit", device.power_limit_w, "w"),
-                )
-            ),
+    """The facts of the GPUs seen, for the appendix; equal ones together."""
+    alike: dict[tuple[Figure, ...], list[int]] = {}
+    for device in devices:
+        alike.setdefault(_gpu_facts(device, texts), []).append(device.index)
+    return [Group(key=f"group.gpu:{_numbers(indexes)}", figures=facts) for facts, indexes in alike.items()]
+
+
+def _gpu_facts(device: Device, texts: Texts) -> tuple[Figure, ...]:
+    return tuple(
+        figure(f"figure.{key}", value, unit, missing=texts("missing.figure"))
+        for key, value, unit in (
+            ("gpu", device.name, "text"),
+            ("gpu_memory", device.memory_total_bytes, "bytes"),
+            ("driver", device.driver_version, "text"),
+            ("cuda", device.cuda_version, "text"),
+            ("compute_capability", device.compute_capability, "text"),
+            ("power_limit", device.power_limit_w, "w"),
         )
-        for number, device in enumerate(devices)
-    ]
+    )
+
+
+def _numbers(indexes: list[int]) -> str:
+    """`0–7`, or `0, 2, 3` when they do not follow each other."""
+    first, last = indexes[0], indexes[-1]
+    if last > first and indexes == list(range(first, last + 1)):
+        return f"{first}–{last}"
+    return ", ".join(map(str, indexes))
 
 
 def _machine(facts: Facts, make: FigureMaker, texts: Texts) -> Group:
@@ -99,7 +108,7 @@ def _machine(facts: Facts, make: FigureMaker, texts: Texts) -> Group:
         key="group.machine",
         figures=(
             make("figure.gpus", names, missing=texts("missing.cpu_job") if devices else no_gpu),
-            make("figure.gpu", there, missing=no_gpu),
+            make("figure.gpus_seen", there, missing=no_gpu),
             make("figure.gpu_memory", memory, "bytes", pointer="/devices", missing=no_gpu),
             make("figure.driver", driver, missing=no_gpu),
             make("figure.cpu", footprint.host.name or host.cpu_name, pointer="/host/name"),
@@ -199,7 +208,8 @@ def _memory(footprint: Footprint, make: FigureMaker, texts: Texts) -> Group:
     memory = footprint.memory
     no_gpu = "" if footprint.devices else texts("missing.cpu_job")
     at = memory.peak_at
-    made_by = " ".join(str(part) for part in (at.op, at.file, at.line) if part is not None) if at else None
+    place = None if at is None or at.file is None else f"{at.file}:{at.line}" if at.line else at.file
+    made_by = None if at is None else " ".join(part for part in (at.op, place) if part)
     return Group(
         key="group.memory",
         figures=(

@@ -42,7 +42,7 @@ _FORMATS: dict[str, Callable[[float], str]] = {
     "s_per_step": format_duration,
     "usd": format_money,
     "usd_per_hour": _usd_per_hour,
-    "percent": _with("%"),
+    "percent": lambda value: f"{significant(value)}%",
     "w": _with("W"),
     "j": _with("J"),
     "kwh": _with("kWh"),

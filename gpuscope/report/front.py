@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from reportlab.platypus import Flowable, HRFlowable, KeepTogether, PageBreak, Spacer, Table, TableStyle
+from reportlab.platypus import Flowable, HRFlowable, PageBreak, Spacer, Table, TableStyle
+from reportlab.platypus.flowables import TopPadder
 
 from gpuscope.report.cost_time import cost_time_plot
 from gpuscope.report.format import figure_text
 from gpuscope.report.model import Figure, Report
 from gpuscope.report.styles import (
     ACCENT,
-    BODY_SIZE,
     CONTENT_WIDTH,
     GREY,
     HEADING_SIZE,
@@ -25,6 +25,7 @@ from gpuscope.report.text import Texts
 
 _TROUBLE_VERDICTS = {"impossible", "fix_first"}
 _SIGNATURES = 2
+_TITLE_CHARACTERS = 160
 
 
 def first_page(report: Report, texts: Texts) -> list[Flowable]:
@@ -34,7 +35,7 @@ def first_page(report: Report, texts: Texts) -> list[Flowable]:
     plot = cost_time_plot(report.candidates, texts)
     return [
         paragraph(report.title, style(TITLE_SIZE, bold=True)),
-        paragraph(texts("report.for", workload=report.workload), style(HEADING_SIZE, colour=GREY, before=3)),
+        paragraph(texts("report.for", workload=_title(report.workload)), style(HEADING_SIZE, colour=GREY, before=3)),
         paragraph(report.generated[:10], style(HEADING_SIZE, colour=GREY)),
         Spacer(1, 9),
         HRFlowable(width="100%", thickness=1.6, color=colour, spaceAfter=10),
@@ -47,9 +48,13 @@ def first_page(report: Report, texts: Texts) -> list[Flowable]:
         *_confidence(report, texts),
         Spacer(1, 14),
         *([plot, Spacer(1, 14)] if plot is not None else []),
-        KeepTogether(_approval(texts)),
+        TopPadder(_approval(texts)),
         PageBreak(),
     ]  # fmt: skip
+
+
+def _title(text: str) -> str:
+    return text if len(text) <= _TITLE_CHARACTERS else f"{text[:_TITLE_CHARACTERS]}…"
 
 
 def _key_figures(figures: tuple[Figure, ...], texts: Texts) -> Table:
@@ -83,22 +88,20 @@ def _confidence(report: Report, texts: Texts) -> list[Flowable]:
     ]
 
 
-def _approval(texts: Texts) -> list[Flowable]:
+def _approval(texts: Texts) -> Table:
+    """Lines to sign on, at the foot of the page."""
     names = ("sign.name", "sign.role", "sign.date", "sign.signature")
+    title = [paragraph(texts("sign.title"), style(HEADING_SIZE, bold=True)), *[""] * (len(names) - 1)]
     heads = [paragraph(texts(name), style(colour=GREY)) for name in names]
     look = TableStyle(
         [
             ("LEFTPADDING", (0, 0), (-1, -1), 0),
             ("RIGHTPADDING", (0, 0), (-1, -1), 12),
-            ("BOTTOMPADDING", (0, 0), (-1, 0), 0),
-            ("LINEBELOW", (0, 1), (-1, -1), 0.5, INK),
+            ("BOTTOMPADDING", (0, 0), (-1, 1), 0),
+            ("LINEBELOW", (0, 2), (-1, -1), 0.5, INK),
         ]
     )
     widths = [CONTENT_WIDTH * share for share in (0.3, 0.24, 0.14, 0.32)]
-    rows = [heads, *([""] * len(names) for _ in range(_SIGNATURES))]
-    heights = [BODY_SIZE + 6, *([26.0] * _SIGNATURES)]
-    return [
-        paragraph(texts("sign.title"), style(HEADING_SIZE, bold=True)),
-        Spacer(1, 4),
-        Table(rows, colWidths=widths, rowHeights=heights, style=look, hAlign="LEFT"),
-    ]
+    rows = [title, heads, *([""] * len(names) for _ in range(_SIGNATURES))]
+    heights = [20.0, 14.0, *([26.0] * _SIGNATURES)]
+    return Table(rows, colWidths=widths, rowHeights=heights, style=look, hAlign="LEFT")

@@ -37,6 +37,7 @@ class Group(Value, frozen=True, kw_only=True):
     """Figures under one heading."""
 
     key: str
+    """Key in the text catalogue; `group.gpu:0–7` is that of the GPUs with these indexes."""
     figures: tuple[Figure, ...]
 
 
@@ -85,6 +86,7 @@ class PlotLine(Value, frozen=True, kw_only=True):
     """One series, cut into pixel columns; a row of nulls is a gap."""
 
     label: str
+    """Which device; empty where the plot's title says it."""
     t_s: tuple[float, ...]
     low: tuple[float | None, ...]
     mean: tuple[float | None, ...]

@@ -65,15 +65,14 @@ def _memory_of_one(devices: list[Device]) -> float | None:
 
 
 def _step_plot(steps: Series, end_s: float, texts: Texts) -> Plot:
-    line = plot_line(texts("plot.steps_line"), [steps], 0.0, end_s, gaps=False)
+    line = plot_line("", [steps], 0.0, end_s, gaps=False)
     missing = "" if line else texts("missing.no_steps")
     return Plot(key="plot.step_time", unit="s_per_step", lines=(line,) if line else (), missing=missing)
 
 
 def _host_plot(timeline: Timeline, end_s: float, texts: Texts, key: str, field: str) -> Plot:
     percent = field.endswith("percent")
-    label = texts("plot.cpu_line" if percent else "plot.tree_line")
-    line = plot_line(label, [timeline.get(HOST_KEY, field)], 0.0, end_s)
+    line = plot_line("", [timeline.get(HOST_KEY, field)], 0.0, end_s)
     return Plot(
         key=key,
         unit="percent" if percent else "bytes",

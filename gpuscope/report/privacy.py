@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from gpuscope.domain.redact import redact_text
 from gpuscope.domain.run import Manifest
 
 T = TypeVar("T")
@@ -25,12 +26,6 @@ _SPACES = re.compile(r"\s+")
 
 _GPU_UUID = re.compile(r"\b(GPU|MIG)-[0-9A-Fa-f][0-9A-Fa-f/-]{7,}")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*")
-_URL_CREDENTIALS = re.compile(r"(?<=://)[^/\s@]+@")
-_SECRET_VALUE = re.compile(
-    r"(?i)((?:--?|\b)[\w-]*(?:token|secret|password|passwd|api[_-]?key|access[_-]?key|credentials?))"
-    r"(\s*[=:]\s*|(?<=-token)\s+|(?<=-secret)\s+|(?<=-password)\s+|(?<=-key)\s+)(\S+)"
-)
-_KNOWN_SECRET = re.compile(r"\b(?:hf_|ghp_|gho_|github_pat_|glpat-|sk-|xox[abp]-|AKIA)[A-Za-z0-9_-]{12,}")
 _QUOTED_PATH = re.compile(r"""(['"])((?:/|~|[A-Za-z]:[\\/])[^'"]*[\\/][^'"]*)\1""")
 # Two parts or more; system folders that name nobody stay. Not inside an address or a unit such as GB/s.
 _POSIX_PATH = re.compile(r"(?<![\w/.:~])(?!/(?:proc|dev|sys)/)(?:/[^\s/:;,'\"<>|()]+){2,}/?")
@@ -69,10 +64,8 @@ class Redactor:
 
     def __call__(self, text: str) -> str:
         """The text with an ellipsis for what was left out."""
-        text = _URL_CREDENTIALS.sub("", text)
+        text = redact_text(text)
         text = _GPU_UUID.sub(r"\1-…", text)
-        text = _SECRET_VALUE.sub(r"\1\2***", text)
-        text = _KNOWN_SECRET.sub("***", text)
         text = _EMAIL.sub("…", text)
         text = _HOME_OWNER.sub(r"\1…", text)
         text = _QUOTED_PATH.sub(lambda match: f"{match[1]}…/{file_name(match[2])}{match[1]}", text)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reportlab.platypus import Flowable, KeepTogether, Paragraph, Spacer
+from reportlab.platypus import CondPageBreak, Flowable, KeepTogether, Paragraph, Spacer
 
 from gpuscope.domain.recommendation import Explanation
 from gpuscope.report.charts import breakdown_bar, time_plot
 from gpuscope.report.choice_tables import alternates, candidate_table, price_table, rejection_tables
 from gpuscope.report.format import DASH, figure_text
-from gpuscope.report.model import Evidence, Figure, Identity, Outcome, Report
+from gpuscope.report.model import Evidence, Figure, Group, Identity, Outcome, Report, SessionReference
 from gpuscope.report.styles import CONTENT_WIDTH, GREY, HEADING_SIZE, TROUBLE, paragraph, style
-from gpuscope.report.tables import figure_table, grid, number_cell, text_cell
+from gpuscope.report.tables import Cell, figure_table, grid, number_cell, text_cell
 from gpuscope.report.text import Texts
 
 INDENT = 10.0
 """Points a level of the explanation."""
+ROOM_BELOW_HEADING = 110.0
+"""Points. reportlab's keepWithNext would push a long table to the next page as a whole."""
 _RAW_UNITS = {
     "s_per_step": "s", "usd": "USD", "usd_per_hour": "USD/h", "percent": "%", "w": "W", "j": "J", "kwh": "kWh",
     "bytes_per_s": "bytes/s",
@@ -31,12 +33,12 @@ class SectionHeading(Paragraph):  # type: ignore[misc]  # reportlab is untyped
         """`key` names the place in the document."""
         self.outline_text = text
         self.outline_key = key
-        super().__init__(text, style(HEADING_SIZE, bold=True, before=16).clone("heading", keepWithNext=1, spaceAfter=5))
+        super().__init__(text, style(HEADING_SIZE, bold=True, before=16).clone("heading", spaceAfter=5))
 
 
-def heading(key: str, texts: Texts) -> SectionHeading:
-    """The heading of a section."""
-    return SectionHeading(texts(key), key)
+def heading(key: str, texts: Texts) -> list[Flowable]:
+    """The heading of a section, not at the foot of a page."""
+    return [CondPageBreak(ROOM_BELOW_HEADING), SectionHeading(texts(key), key)]
 
 
 def minor(text: str) -> Paragraph:
@@ -47,16 +49,16 @@ def minor(text: str) -> Paragraph:
 def body(report: Report, texts: Texts) -> list[Flowable]:
     """Everything after the first page, in the order in which a reader asks."""
     return [
-        heading("section.requirement", texts),
+        *heading("section.requirement", texts),
         *figure_table(report.requirement, texts),
-        *_evidence(report.evidence, texts),
-        heading("section.candidates", texts),
+        *_evidence(report.evidence, report.session, texts),
+        *heading("section.candidates", texts),
         *(candidate_table(report.candidates, texts) if report.candidates else [_none(texts)]),
         *_configuration(report, texts),
-        heading("section.rejections", texts),
+        *heading("section.rejections", texts),
         *(rejection_tables(report.rejections, texts) or [_none(texts)]),
         *_assumptions(report, texts),
-        heading("section.prices", texts),
+        *heading("section.prices", texts),
         *price_table(report, texts),
         *_appendix(report, texts),
     ]
@@ -66,9 +68,14 @@ def _none(texts: Texts) -> Paragraph:
     return paragraph(texts("report.none"), style(colour=GREY))
 
 
-def _evidence(evidence: Evidence, texts: Texts) -> Iterator[Flowable]:
-    yield heading("section.evidence", texts)
+def _session_line(session: SessionReference, texts: Texts) -> str:
+    return texts("evidence.session", session=session.session_id, sha256=session.sha256 or DASH)
+
+
+def _evidence(evidence: Evidence, session: SessionReference, texts: Texts) -> Iterator[Flowable]:
+    yield from heading("section.evidence", texts)
     yield paragraph(evidence.source_sentence, style())
+    yield paragraph(_session_line(session, texts), style(colour=GREY))
     if evidence.outcome is not None:
         yield from _outcome(evidence.outcome, texts)
     if evidence.findings:
@@ -109,8 +116,11 @@ def _outcome(outcome: Outcome, texts: Texts) -> Iterator[Flowable]:
 def _plots(evidence: Evidence, texts: Texts) -> Iterator[Flowable]:
     drawn = [plot for plot in evidence.plots if plot.lines]
     if drawn:
-        first = [heading("section.over_time", texts), time_plot(drawn[0], evidence.phases, texts)]
-        yield KeepTogether(first)
+        first = time_plot(drawn[0], evidence.phases, texts)
+        note = paragraph(texts("plot.across"), style(colour=GREY))
+        yield CondPageBreak(first.height + ROOM_BELOW_HEADING)
+        yield from heading("section.over_time", texts)
+        yield from (note, Spacer(1, 6), first)
         for plot in drawn[1:]:
             yield Spacer(1, 9)
             yield time_plot(plot, evidence.phases, texts)
@@ -121,13 +131,13 @@ def _plots(evidence: Evidence, texts: Texts) -> Iterator[Flowable]:
 
 def _configuration(report: Report, texts: Texts) -> Iterator[Flowable]:
     if report.configuration:
-        yield heading("section.configuration", texts)
+        yield from heading("section.configuration", texts)
         yield from figure_table([f for f in report.configuration if f.key != "choice.reason"], texts)
         reason = next(f for f in report.configuration if f.key == "choice.reason")
         yield paragraph(figure_text(reason), style(before=4))
         yield from alternates(report.candidates, texts)
     if report.explanation is not None:
-        yield heading("section.explanation", texts)
+        yield from heading("section.explanation", texts)
         yield from _explanation(report.explanation, 0)
 
 
@@ -143,7 +153,7 @@ def _explanation(node: Explanation, depth: int) -> Iterator[Flowable]:
 
 
 def _assumptions(report: Report, texts: Texts) -> Iterator[Flowable]:
-    yield heading("section.assumptions", texts)
+    yield from heading("section.assumptions", texts)
     if not report.assumptions and not report.sensitivity:
         yield _none(texts)
     for assumption in report.assumptions:
@@ -157,44 +167,50 @@ def _assumptions(report: Report, texts: Texts) -> Iterator[Flowable]:
 
 
 def _appendix(report: Report, texts: Texts) -> Iterator[Flowable]:
-    yield heading("section.appendix", texts)
-    for number, group in enumerate(report.appendix):
-        title = texts(group.key) if group.key in {"group.session"} else texts("group.gpu", number=number - 1)
-        yield minor(title)
-        yield _raw_table(group.figures, texts)
-    for group in report.evidence.groups:
-        yield minor(texts(group.key))
-        yield _raw_table(group.figures, texts)
+    yield from heading("section.appendix", texts)
+    groups = [*report.appendix, *report.evidence.groups]
     if report.evidence.breakdown:
-        yield minor(texts("group.breakdown"))
-        yield _raw_table(report.evidence.breakdown, texts)
+        groups.append(Group(key="group.breakdown", figures=report.evidence.breakdown))
+    rows: list[list[Cell]] = []
+    titles: list[int] = []
+    for group in groups:
+        titles.append(len(rows))
+        rows.append([text_cell(_group_title(group, texts), bold=True), text_cell(""), text_cell("")])
+        rows += [_raw_row(figure, texts) for figure in group.figures]
+    headings = [texts("column.figure"), texts("column.value"), texts("column.how")]
+    yield grid(headings, rows, [CONTENT_WIDTH * share for share in (0.28, 0.36, 0.36)], right=[1], shaded=titles)
     if report.identity is not None:
         yield from _identity(report.identity, texts)
 
 
-def _raw_table(figures: tuple[Figure, ...], texts: Texts) -> Flowable:
-    rows = []
-    for figure in figures:
-        origin = ": ".join(part for part in (figure.kind, figure.how) if part) or figure.missing
-        rows.append([text_cell(texts(figure.key)), number_cell(_raw(figure)), text_cell(origin, colour=GREY)])
-    headings = [texts("column.figure"), texts("column.value"), texts("column.how")]
-    widths = [CONTENT_WIDTH * 0.28, CONTENT_WIDTH * 0.36, CONTENT_WIDTH * 0.36]
-    return grid(headings, rows, widths, right=[1])
+def _group_title(group: Group, texts: Texts) -> str:
+    name, _, number = group.key.partition(":")
+    return texts(name, number=number)
+
+
+def _raw_row(figure: Figure, texts: Texts) -> list[Cell]:
+    origin = ": ".join(part for part in (figure.kind, figure.how) if part) or figure.missing
+    return [text_cell(texts(figure.key)), number_cell(_raw(figure)), text_cell(origin, colour=GREY)]
 
 
 def _raw(figure: Figure) -> str:
-    """The figure without rounding; its range below it."""
+    """The figure as it is stored, in its base unit; its range in brackets."""
     value = figure.value
     if value is None or isinstance(value, (bool, str)):
         return figure_text(figure)
     unit = "" if figure.unit == "count" else _RAW_UNITS.get(figure.unit, figure.unit)
+    text = _digits(value, figure.unit)
     if figure.low is not None and figure.high is not None and figure.low != figure.high:
-        return f"{value:,.9g} ({figure.low:,.9g}–{figure.high:,.9g}) {unit}".rstrip()
-    return f"{value:,.12g} {unit}".rstrip()
+        text += f" ({_digits(figure.low, figure.unit)} – {_digits(figure.high, figure.unit)})"
+    return f"{text} {unit}".rstrip()
+
+
+def _digits(value: float, unit: str) -> str:
+    return f"{value:,.0f}" if unit in {"bytes", "count"} and abs(value) >= 1000 else f"{value:.9g}"
 
 
 def _identity(identity: Identity, texts: Texts) -> Iterator[Flowable]:
-    yield heading("section.identity", texts)
+    yield from heading("section.identity", texts)
     lines = (
         identity.host,
         " ".join(identity.command),

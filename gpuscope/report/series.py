@@ -11,7 +11,7 @@ from gpuscope.report.model import PlotLine
 COLUMNS = 600
 """About one column for each 0.3 mm of a plot across an A4 page."""
 
-GAP_INTERVALS = 4.0
+GAP_INTERVALS = 3.0
 """So many times the usual distance between two readings without one is a gap."""
 MIN_GAP_S = 0.5
 """Shorter pauses are jitter of the sampler, not missing data."""
