@@ -219,17 +219,17 @@ def _phase(name: str, event: Any, inherited: str, mark_is_optimizer: bool) -> st
 
 
 def _row(rows: dict[Any, dict[str, Any]], event: Any, name: str, phase: str) -> dict[str, Any]:
-    shapes, dtypes = event.shapes(), event.dtypes()
-    # Strides, padding and groups decide a convolution's work; elsewhere such settings would only split equal rows.
-    settings = [value for value in event.concrete_inputs() if value is not None] if "conv" in name else []
-    key = (name, str(shapes), str(dtypes), str(settings), phase)
+    shapes, dtypes = _shapes(event), event.dtypes()
+    # Strides, padding and groups decide a convolution's work; elsewhere such values would only split equal rows.
+    arguments = event.concrete_inputs() if "conv" in name else []
+    key = (name, str(shapes), str(dtypes), str(arguments), phase)
     row = rows.get(key)
     if row is None:
         row = rows[key] = {
             "name": name,
             "shapes": shapes,
             "dtypes": dtypes,
-            "settings": settings,
+            "args": arguments,
             "phase": phase,
             "backward": phase == "backward",
             "count": 0,
@@ -238,6 +238,12 @@ def _row(rows: dict[Any, dict[str, Any]], event: Any, name: str, phase: str) -> 
             "kernels": 0,
         }
     return row
+
+
+def _shapes(event: Any) -> Any:
+    """Shapes of the inputs; for a list of tensors a list of shapes, where this torch tells them."""
+    structured = getattr(event, "structured_input_shapes", None)
+    return event.shapes() if structured is None else structured()
 
 
 def _is_cpu(event: Any) -> bool:

@@ -188,15 +188,16 @@ class TrainingRecorder:
             )
         ).encode()
         if tracked is self.tracker.dominant and self._batches:
-            line += self._batch_line(end_s)
+            line += self._batch_line(end_s, covered)
         self._writer.write_line(line)
 
-    def _batch_line(self, end_s: float) -> bytes:
+    def _batch_line(self, end_s: float, covered: int) -> bytes:
         fields = {
             "t": round(end_s, 6),
-            "samples": self._samples if self._samples_known else None,
-            "batches": self._batches,
-            "wait_s": round(self._wait_s, 6),
+            "samples": self._samples / covered if self._samples_known else None,
+            "batches": self._batches / covered,
+            "wait_s": round(self._wait_s / covered, 6),
+            "steps": covered,
         }
         self._samples, self._batches, self._wait_s, self._samples_known = 0, 0, 0.0, True
         return encode("batch", fields)
