@@ -1,1 +1,36 @@
-"""The command line."""
+"""The command line: `gpuscope COMMAND`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from gpuscope.cli.parser import build_parser
+from gpuscope.errors import GpuscopeError
+
+INTERRUPTED = 130
+"""128 + SIGINT, as shells say it."""
+
+
+def main(arguments: list[str]) -> int:
+    """Run one command; an expected failure is one sentence on standard error.
+
+    Args:
+        arguments: what follows the program's name.
+
+    Returns:
+        The exit status.
+    """
+    try:
+        options = build_parser().parse(arguments)
+        status: int = options.run(options)
+        sys.stdout.flush()
+    except GpuscopeError as error:
+        print(f"gpuscope: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output has gone: nothing to say, and nobody to say it to
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    return status

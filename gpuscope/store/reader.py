@@ -21,7 +21,7 @@ from gpuscope.domain.series import Timeline
 from gpuscope.errors import SessionError
 from gpuscope.store import salvage
 from gpuscope.store.lock import is_being_written
-from gpuscope.store.schema import check_schema, harden, is_session_header
+from gpuscope.store.schema import check_schema, harden, is_session_header, run_folder
 from gpuscope.store.writer import tidy
 
 T = TypeVar("T")
@@ -44,6 +44,7 @@ class SessionReader:
         path: the file.
         notes: sentences about what may be missing; empty for a whole session.
         manifest: what the session is.
+        damaged: the file lost parts; what is left is shown.
     """
 
     def __init__(self, path: Path) -> None:
@@ -55,7 +56,7 @@ class SessionReader:
         self.path = path
         self.notes: list[str] = []
         self._temporary: Path | None = None
-        self._damaged = False
+        self.damaged = False
         header = _read_header(path)
         self._had_wal = path.with_name(path.name + "-wal").exists()
         self._connection = self._open(header)
@@ -161,9 +162,9 @@ class SessionReader:
             amount = f"{share:.0%}" if share >= 0.01 else "less than 1%"
             return self._open_damaged(f"The file was cut off: {amount} of it is missing, from the end.")
         modes = ["mode=ro", "mode=ro&immutable=1"]
-        if not self._had_wal:
+        if not is_being_written(self.path):
             tidy(self.path)
-            if not is_being_written(self.path):
+            if not self._had_wal:
                 modes = ["mode=ro&immutable=1"]  # leaves no -wal and -shm beside a file that had none
         for mode in modes:
             connection = _connect(self.path, mode)
@@ -185,7 +186,7 @@ class SessionReader:
         return self._open_damaged("The file is damaged.")
 
     def _open_damaged(self, what: str) -> sqlite3.Connection:
-        self._damaged = True
+        self.damaged = True
         self.notes.append(f"{what} Everything that could still be read is shown; figures may lack parts.")
         self._temporary = salvage.padded_copy(self.path)
         connection = _connect(self._temporary, "mode=ro&immutable=1")
@@ -207,7 +208,7 @@ class SessionReader:
         raise SessionError(f"{self.path} has no manifest: it is not a gpuscope session.")
 
     def _interrupted_note(self, header: bytes) -> str:
-        if header[18:19] == b"\x02" and not self._had_wal:
+        if header[18:19] == b"\x02" and not self._had_wal and not run_folder(self.path).exists():
             return "The session was copied without its -wal file while it was being written: its end may be missing."
         return "The session was not closed: its writer ended early, the last second may be missing."
 
@@ -217,6 +218,9 @@ class SessionReader:
         while True:
             try:
                 for row in self._connection.execute(sql, (after, limit)):
+                    if row[0] <= after:  # numbers only rise in a whole file: without this, damage could loop for ever
+                        self._note_damage(table)
+                        return
                     after = row[0]
                     skip = 1
                     yield row

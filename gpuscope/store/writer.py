@@ -225,3 +225,24 @@ def _remove_run_folder(path: Path) -> None:
         for file in folder.iterdir():
             file.unlink()
         folder.rmdir()
+
+
+def delete_session(path: Path) -> None:
+    """Remove a session that nobody writes, with everything that lies beside it."""
+    _remove_run_folder(path)
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def put_document(path: Path, kind: str, value: Any) -> None:
+    """Store or replace a document in a closed session.
+
+    Raises:
+        SessionError: the session is being written, or cannot be.
+    """
+    writer = SessionWriter.adopt(path)
+    if not writer.get_meta("closed", default=False):
+        writer.abandon()
+        raise SessionError(f"{path} is not finished yet.")
+    writer.put_document(kind, value)
+    writer.close()

@@ -1,0 +1,21 @@
+"""`gpuscope` opens the window; `gpuscope COMMAND` is the command line."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> int:
+    """Run what the command line asks for; returns the exit status."""
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["_sampler"]:  # started for every recording: loads nothing but what it needs
+        from gpuscope.sources import sampler
+
+        return sampler.main(arguments[1:])
+    from gpuscope.cli import main as run_command_line
+
+    return run_command_line(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

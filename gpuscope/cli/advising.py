@@ -1,0 +1,163 @@
+"""`gpuscope advise` and `gpuscope estimate`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from gpuscope.advisor.estimate import DTYPES, OPTIMIZERS, estimate, estimate_sentence
+from gpuscope.cli.tables import candidate_table
+from gpuscope.domain.base import to_json
+from gpuscope.domain.footprint import Footprint
+from gpuscope.domain.recommendation import Constraints, Recommendation
+from gpuscope.domain.units import parse_count, parse_duration
+from gpuscope.engine.advise import advise, read_footprint
+from gpuscope.engine.footprint import footprint_of
+from gpuscope.engine.session import keep_document, open_session
+from gpuscope.errors import UsageError
+
+SHOWN_CANDIDATES = 10
+
+
+def add_commands(commands: Any) -> None:
+    """Add `advise` and `estimate`."""
+    parser = commands.add_parser(
+        "advise",
+        help="which GPU configuration to buy or rent for a job",
+        description="Rank GPU configurations for what a session (or a footprint file) shows, within constraints.",
+    )
+    parser.add_argument("file", metavar="FILE", type=Path, nargs="?", help="session (*.gpuscope)")
+    parser.add_argument("--footprint", metavar="FP.json", type=Path, help="a footprint document instead of a session")
+    add_constraints(parser)
+    parser.add_argument(
+        "--all", action="store_true", help=f"list every candidate, not only the first {SHOWN_CANDIDATES}"
+    )
+    parser.add_argument("--json", action="store_true", help="print the recommendation document")
+    parser.set_defaults(run=_advise)
+    _add_estimate(commands)
+
+
+def add_constraints(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what the person allows."""
+    group = parser.add_argument_group("constraints")
+    group.add_argument("--stage", choices=["training", "inference"], help="default: as measured")
+    group.add_argument(
+        "--deadline", metavar="TIME", type=_duration, help="the whole work done within, such as 36h or 3d"
+    )
+    group.add_argument("--total-samples", metavar="N", type=_count, help="the whole work, in samples")
+    group.add_argument("--total-steps", metavar="N", type=_count, help="the whole work, in steps like those measured")
+    group.add_argument(
+        "--total-epochs", metavar="N", type=float, help="the whole work, in epochs (with --samples-per-epoch)"
+    )
+    group.add_argument("--samples-per-epoch", metavar="N", type=_count)
+    group.add_argument("--budget", metavar="USD", type=float, help="for the whole work, or for the purchase")
+    group.add_argument("--budget-per-hour", metavar="USD", type=float)
+    how = group.add_mutually_exclusive_group()
+    how.add_argument("--buy", dest="acquisition", action="store_const", const="buy", help="only what can be bought")
+    how.add_argument("--rent", dest="acquisition", action="store_const", const="rent", help="only what can be rented")
+    group.add_argument("--region", metavar="R,...", type=_list, default=(), help="such as us-east-1,ap-northeast-1")
+    group.add_argument("--provider", metavar="P,...", type=_list, default=(), help="such as aws,lambda")
+    group.add_argument("--vendor", metavar="V,...", type=_list, default=(), help="such as NVIDIA")
+    group.add_argument("--gpus", metavar="ID,...", type=_list, default=(), help="only these catalogue ids")
+    group.add_argument("--counts", metavar="N,...", type=_counts, default=(), help="only these numbers of GPUs")
+    group.add_argument("--power-limit", metavar="W", type=float, help="of all GPUs together")
+    group.add_argument("--precision", choices=["float32", "tf32", "float16", "bfloat16"], help="default: as measured")
+
+
+def constraints_from(options: argparse.Namespace) -> Constraints:
+    """The constraints as typed."""
+    return Constraints(
+        stage=options.stage,
+        deadline_s=options.deadline,
+        total_samples=options.total_samples,
+        total_steps=options.total_steps,
+        total_epochs=options.total_epochs,
+        samples_per_epoch=options.samples_per_epoch,
+        budget_usd=options.budget,
+        budget_usd_per_hour=options.budget_per_hour,
+        acquisition=options.acquisition,
+        regions=options.region,
+        providers=options.provider,
+        vendors=options.vendor,
+        gpus=options.gpus,
+        counts=options.counts,
+        power_limit_w=options.power_limit,
+        precision=options.precision,
+    )
+
+
+def _advise(options: argparse.Namespace) -> int:
+    if (options.file is None) == (options.footprint is None):
+        raise UsageError("Name one session, or one footprint with --footprint FILE.")
+    constraints = constraints_from(options)
+    if options.footprint is not None:
+        recommendation = advise(read_footprint(options.footprint), constraints)
+    else:
+        with open_session(options.file) as reader:
+            recommendation = advise(footprint_of(reader), constraints)
+        keep_document(options.file, "recommendation", recommendation)
+    if options.json:
+        print(to_json(recommendation).decode())
+    else:
+        print(recommendation_text(recommendation, None if options.all else SHOWN_CANDIDATES))
+    return 0
+
+
+def recommendation_text(recommendation: Recommendation, shown: int | None) -> str:
+    """The recommendation for a terminal."""
+    lines = [recommendation.sentence, ""]
+    if recommendation.candidates:
+        lines += [candidate_table(recommendation, shown), ""]
+    hidden = 0 if shown is None else max(0, len(recommendation.candidates) - shown)
+    if hidden:
+        lines.append(f"{hidden} more candidates: --all lists them.")
+    if recommendation.rejected:
+        lines.append(f"{len(recommendation.rejected)} configurations were rejected; --json says why each.")
+    lines += [f"Assumed: {assumption}" for assumption in recommendation.assumptions]
+    if recommendation.prices_as_of:
+        lines.append(f"Prices as of {recommendation.prices_as_of}.")
+    return "\n".join(lines).rstrip()
+
+
+def _add_estimate(commands: Any) -> None:
+    parser = commands.add_parser(
+        "estimate",
+        help="memory from a parameter count, by formula",
+        description="What a model of this size needs, from formulas alone; no run, no GPU.",
+    )
+    parser.add_argument("--params", metavar="N", type=_count, required=True, help="such as 7B or 350M")
+    parser.add_argument("--dtype", default="fp32", help=f"one of {', '.join(DTYPES)} (default fp32)")
+    parser.add_argument("--stage", "--task", choices=["training", "inference"], default="inference")
+    parser.add_argument("--optimizer", default="adamw", help=f"one of {', '.join(OPTIMIZERS)} (default adamw)")
+    parser.add_argument("--json", action="store_true", help="print the footprint document")
+    parser.set_defaults(run=_estimate)
+
+
+def _estimate(options: argparse.Namespace) -> int:
+    footprint: Footprint = estimate(options.params, options.dtype, options.stage, options.optimizer)
+    print(to_json(footprint).decode() if options.json else estimate_sentence(footprint))
+    return 0
+
+
+def _list(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _counts(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in _list(text))
+
+
+def _count(text: str) -> int:
+    return _argument(parse_count, text)
+
+
+def _duration(text: str) -> float:
+    return _argument(parse_duration, text)
+
+
+def _argument(parse: Any, text: str) -> Any:
+    try:
+        return parse(text)
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(str(error).rstrip(".")) from error

@@ -1,0 +1,66 @@
+"""A footprint for a terminal."""
+
+from __future__ import annotations
+
+from gpuscope.cli.tables import UNKNOWN
+from gpuscope.domain.base import Range
+from gpuscope.domain.footprint import Footprint, Spread
+from gpuscope.domain.units import format_bytes, format_count, format_duration
+
+
+def footprint_text(footprint: Footprint) -> str:
+    """What the job used, a line each; unknown figures are a dash."""
+    lines = [f"{name:<22}{value}" for name, value in _rows(footprint)]
+    lines += [f"{'finding':<22}{finding.sentence} {finding.remedy}".rstrip() for finding in footprint.findings]
+    return "\n".join(lines)
+
+
+def _rows(footprint: Footprint) -> list[tuple[str, str]]:
+    workload, steps, memory = footprint.workload, footprint.steps, footprint.memory
+    parts = memory.breakdown
+    devices = ", ".join(device.name or UNKNOWN for device in footprint.devices) or "CPU only"
+    throughput = f"{steps.throughput.value:.4g} {steps.throughput.unit}" if steps.throughput else UNKNOWN
+    return [
+        ("stage", workload.stage),
+        (
+            "framework",
+            f"{workload.framework.name} {workload.framework.version or ''}" if workload.framework else UNKNOWN,
+        ),
+        ("device", devices),
+        ("machine", f"{footprint.host.name or UNKNOWN}, {footprint.host.cores or UNKNOWN} cores"),
+        ("parameters", UNKNOWN if workload.parameters is None else format_count(workload.parameters)),
+        ("optimizer", workload.optimizer or UNKNOWN),
+        ("precision", workload.precision.compute or UNKNOWN),
+        ("steps", UNKNOWN if steps.count is None else f"{steps.count:,}"),
+        ("step time (median)", UNKNOWN if steps.time_s.p50 is None else format_duration(steps.time_s.p50)),
+        ("throughput", throughput),
+        ("parameter memory", _bytes(parts.parameters_bytes)),
+        ("gradient memory", _bytes(parts.gradients_bytes)),
+        ("optimizer memory", _bytes(parts.optimizer_state_bytes)),
+        ("peak allocated", _range(memory.peak_allocated_bytes)),
+        ("peak reserved", _range(memory.peak_reserved_bytes)),
+        ("peak on the device", _range(memory.peak_device_bytes)),
+        ("peak of the host", _bytes(memory.host_rss_bytes)),
+        ("GPU utilisation", _spread(footprint.utilization.gpu)),
+        ("CPU utilisation", _spread(footprint.utilization.cpu)),
+    ]
+
+
+def _bytes(value: int | None) -> str:
+    return UNKNOWN if value is None else f"{format_bytes(value)} ({value:,} bytes)"
+
+
+def _range(value: Range | None) -> str:
+    if value is None:
+        return UNKNOWN
+    return (
+        format_bytes(value.mid)
+        if value.low == value.high
+        else f"{format_bytes(value.low)} to {format_bytes(value.high)}"
+    )
+
+
+def _spread(value: Spread | None) -> str:
+    return (
+        UNKNOWN if value is None else f"{value.mean:.0f}% (median {value.p50:.0f}%, 95th percentile {value.p95:.0f}%)"
+    )

@@ -1,0 +1,46 @@
+"""`gpuscope record`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from gpuscope.domain.base import to_json
+from gpuscope.engine.manifest import default_session_name
+from gpuscope.engine.record import record
+
+
+def add_commands(commands: Any) -> None:
+    """Add `record`."""
+    parser = commands.add_parser(
+        "record",
+        help="record the machine, or a process that already runs",
+        description="Record GPUs and host into a session file until Ctrl+C, or for a time.",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", type=Path, help="session file to create (default: a new name here)"
+    )
+    parser.add_argument("--seconds", metavar="N", type=float, help="stop after this time (default: at Ctrl+C)")
+    parser.add_argument(
+        "--interval", metavar="S", type=float, default=0.1, help="seconds between fast GPU samples (default 0.1)"
+    )
+    parser.add_argument("--pid", metavar="N", type=int, help="follow this process and its children; ends with it")
+    parser.add_argument("--json", action="store_true", help="print the outcome as JSON at the end")
+    parser.add_argument("--parent", metavar="PID", type=int, help=argparse.SUPPRESS)
+    parser.set_defaults(run=_record)
+
+
+def _record(options: argparse.Namespace) -> int:
+    path = options.output or default_session_name(Path.cwd(), "record")
+    if options.seconds is None and options.parent is None:
+        print(f"gpuscope: recording to {path}, press Ctrl+C to stop", file=sys.stderr, flush=True)
+    outcome = record(
+        path, seconds=options.seconds, interval_s=options.interval, pid=options.pid, parent_pid=options.parent
+    )
+    if options.json:
+        print(to_json(outcome).decode())
+    else:
+        print(f"gpuscope: {outcome.sentence} {outcome.ended_s:.1f} s are in {path}", file=sys.stderr)
+    return 0

@@ -1,0 +1,150 @@
+"""`gpuscope run`."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gpuscope.domain.base import to_json
+from gpuscope.domain.run import OutcomeKind, RunOutcome
+from gpuscope.engine.manifest import default_session_name
+from gpuscope.engine.profile import adopt, profile
+from gpuscope.errors import UsageError
+from gpuscope.runner.command import plan_launch
+
+STOPPED = 130
+VALUE_OPTIONS = ("-o", "--output", "--python", "--cwd", "--env", "--interval", "--total-steps")
+
+
+class WorkloadArguments(NamedTuple):
+    """The part of the command line that belongs to the workload."""
+
+    target: str | None
+    """module when `-m` was given; None: find out whether it is a script or a command"""
+    args: list[str]
+
+
+def split_workload(arguments: list[str]) -> tuple[list[str], WorkloadArguments]:
+    """Split `run OPTIONS [--] TARGET ARGS` or `run OPTIONS -m MODULE ARGS` in front of the target.
+
+    The workload's own arguments are never looked at, so they may be anything.
+    """
+    position = 1
+    while position < len(arguments):
+        word = arguments[position]
+        if word == "--":
+            rest = arguments[position + 1 :]
+            if rest[:1] == ["-m"]:
+                return arguments[:position], WorkloadArguments("module", rest[1:])
+            return arguments[:position], WorkloadArguments(None, rest)
+        if word in {"-m", "--module"}:
+            return arguments[:position], WorkloadArguments("module", arguments[position + 1 :])
+        if not word.startswith("-"):
+            return arguments[:position], WorkloadArguments(None, arguments[position:])
+        position += 2 if word in VALUE_OPTIONS else 1
+    return arguments, WorkloadArguments(None, [])
+
+
+def add_commands(commands: Any) -> None:
+    """Add `run` and the hidden `_adopt`."""
+    parser = commands.add_parser(
+        "run",
+        help="run a script, module or command under the monitors",
+        description="Run a workload, unchanged, and write everything about it into a session file.",
+        usage="gpuscope run [-o FILE] [options] [--] SCRIPT|COMMAND [ARGS...]\n"
+        "       gpuscope run [-o FILE] [options] -m MODULE [ARGS...]",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", type=Path, help="session file to create (default: a new name here)"
+    )
+    parser.add_argument("--python", metavar="PATH", help="interpreter (default: one that has torch is looked for)")
+    parser.add_argument("--cwd", metavar="DIR", help="folder to run in (default: this one)")
+    parser.add_argument(
+        "--env", metavar="NAME=VALUE", action="append", default=[], help="set an environment variable; repeatable"
+    )
+    parser.add_argument(
+        "--interval", metavar="S", type=float, default=0.1, help="seconds between fast GPU samples (default 0.1)"
+    )
+    parser.add_argument("--total-steps", metavar="N", type=int, help="how many steps the run has, for its progress")
+    parser.add_argument(
+        "--no-profile", action="store_true", help="do not look at one step's operators with torch's profiler"
+    )
+    parser.add_argument(
+        "--command", action="store_true", help="take the target as a command even if such a file exists"
+    )
+    parser.add_argument("--json", action="store_true", help="print the outcome as JSON at the end, on standard error")
+    parser.set_defaults(run=_run)
+    hidden = commands.add_parser("_adopt")
+    hidden.add_argument("file", type=Path)
+    hidden.set_defaults(run=_adopt)
+
+
+def _run(options: argparse.Namespace) -> int:
+    target, args = options.workload
+    if not args:
+        raise UsageError("Say what to run: gpuscope run -o job.gpuscope -- train.py ARGS (see `gpuscope run --help`).")
+    plan = plan_launch(
+        args,
+        target=target or ("command" if options.command else None),
+        python=options.python,
+        cwd=options.cwd,
+        environment=_environment(options.env),
+        profile=not options.no_profile,
+        total_steps=options.total_steps,
+    )
+    path = options.output or default_session_name(Path.cwd(), Path(args[0]).stem)
+    _say(f"recording to {path}")
+    if plan.spec.interpreter_note:
+        _say(plan.spec.interpreter_note)
+    outcome = profile(path, plan, interval_s=options.interval, on_output=_Screen().show)
+    _say(outcome.sentence)
+    _say(f"next: gpuscope advise {path}")
+    if options.json:
+        print(to_json(outcome).decode(), file=sys.stderr)
+    return _status(outcome)
+
+
+def _adopt(options: argparse.Namespace) -> int:
+    adopt(options.file)
+    return 0
+
+
+def _environment(pairs: list[str]) -> dict[str, str]:
+    environment = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--env {pair!r} is not NAME=VALUE.")
+        environment[name] = value
+    return environment
+
+
+def _status(outcome: RunOutcome) -> int:
+    if outcome.kind is OutcomeKind.STOPPED:
+        return STOPPED
+    if outcome.signal is not None:
+        return 128 + outcome.signal
+    return 1 if outcome.exit_status is None else outcome.exit_status
+
+
+class _Screen:
+    """Standard output for the workload's bytes; a terminal that went away does not end the run."""
+
+    def __init__(self) -> None:
+        self._gone = False
+
+    def show(self, piece: bytes) -> None:
+        if not self._gone:
+            try:
+                sys.stdout.buffer.write(piece)
+                sys.stdout.buffer.flush()
+            except OSError:
+                self._gone = True
+
+
+def _say(sentence: str) -> None:
+    with contextlib.suppress(OSError):
+        print(f"gpuscope: {sentence}", file=sys.stderr, flush=True)

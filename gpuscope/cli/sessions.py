@@ -1,0 +1,83 @@
+"""`gpuscope open`, `footprint` and `report`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from gpuscope.cli.advising import add_constraints, constraints_from
+from gpuscope.cli.footprint_text import footprint_text
+from gpuscope.domain.base import to_json
+from gpuscope.domain.recommendation import Constraints, Recommendation
+from gpuscope.engine.advise import advise
+from gpuscope.engine.footprint import footprint_of
+from gpuscope.engine.session import open_session
+from gpuscope.report.build import build_report
+from gpuscope.report.write import write_report
+
+
+def add_commands(commands: Any) -> None:
+    """Add `open`, `footprint` and `report`."""
+    parser = commands.add_parser("open", help="open the window, on a session if one is named")
+    parser.add_argument("file", metavar="FILE", type=Path, nargs="?", help="session (*.gpuscope)")
+    parser.set_defaults(run=_open)
+
+    parser = commands.add_parser(
+        "footprint",
+        help="what a session's job used",
+        description="What the job of a session used: time, memory, energy.",
+    )
+    parser.add_argument("file", metavar="FILE", type=Path, help="session (*.gpuscope)")
+    parser.add_argument("--json", action="store_true", help="print the footprint document")
+    parser.set_defaults(run=_footprint)
+
+    parser = commands.add_parser(
+        "report",
+        help="write the report that procurement can sign",
+        description="Write evidence and recommendation of a session as a PDF or JSON document. Without constraints "
+        "here, the recommendation last asked for with `gpuscope advise` is reported.",
+    )
+    parser.add_argument("file", metavar="FILE", type=Path, help="session (*.gpuscope)")
+    parser.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="out.pdf or out.json")
+    parser.add_argument(
+        "--include-identity", action="store_true", help="keep user, host, paths and UUIDs in the report"
+    )
+    add_constraints(parser)
+    parser.set_defaults(run=_report)
+
+
+def _open(options: argparse.Namespace) -> int:
+    # Loaded only here: the window needs Qt, and no other command does.
+    app = importlib.import_module("gpuscope.ui.app")
+    status: int = app.main([str(options.file)] if options.file else [])
+    return status
+
+
+def _footprint(options: argparse.Namespace) -> int:
+    with open_session(options.file) as reader:
+        footprint = footprint_of(reader)
+        for note in reader.notes:
+            print(f"gpuscope: {note}", file=sys.stderr)
+    print(to_json(footprint).decode() if options.json else footprint_text(footprint))
+    return 0
+
+
+def _report(options: argparse.Namespace) -> int:
+    with open_session(options.file) as reader:
+        footprint = footprint_of(reader)
+        constraints = constraints_from(options)
+        recommendation = reader.document("recommendation", Recommendation)
+        if recommendation is None or constraints != Constraints():
+            recommendation = advise(footprint, constraints)
+        report = build_report(
+            reader, footprint, recommendation, now=datetime.now(UTC), include_identity=options.include_identity
+        )
+        for note in reader.notes:
+            print(f"gpuscope: {note}", file=sys.stderr)
+    write_report(report, options.output)
+    print(f"gpuscope: the report is in {options.output}", file=sys.stderr)
+    return 0

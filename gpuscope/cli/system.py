@@ -1,0 +1,49 @@
+"""`gpuscope doctor` and `gpuscope selftest`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from typing import Any
+
+from gpuscope.domain.base import to_json
+from gpuscope.engine.doctor import Check, examine
+
+
+def add_commands(commands: Any) -> None:
+    """Add `doctor` and `selftest`."""
+    parser = commands.add_parser(
+        "doctor",
+        help="what is there, what is missing, what to do",
+        description="Look at driver, libraries, interpreters, permissions and display.",
+    )
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    parser.set_defaults(run=_doctor)
+    parser = commands.add_parser(
+        "selftest",
+        help="try every part of this installation once",
+        description="Open the window offscreen, record, run the bundled example, advise, write a report.",
+    )
+    parser.set_defaults(run=_selftest)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    checks = examine()
+    print(to_json(checks).decode() if options.json else "\n".join(_lines(checks)))
+    return 1 if any(check.essential and check.ok is False for check in checks) else 0
+
+
+def _lines(checks: list[Check]) -> list[str]:
+    width = max(len(check.name) for check in checks)
+    lines = []
+    for check in checks:
+        mark = {True: "ok", False: "missing", None: "unknown"}[check.ok]
+        lines.append(f"{check.name.ljust(width)}  {mark.ljust(7)}  {check.detail}")
+        if check.remedy:
+            lines.append(f"{' ' * width}           → {check.remedy}")
+    return lines
+
+
+def _selftest(_options: argparse.Namespace) -> int:
+    status: int = importlib.import_module("gpuscope.selftest").main()
+    return status

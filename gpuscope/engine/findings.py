@@ -1,0 +1,50 @@
+"""What a person should know about a run before anything is bought."""
+
+from __future__ import annotations
+
+from gpuscope.domain.footprint import Finding, Footprint
+
+INPUT_BOUND_SHARE = 0.2
+"""From a fifth of each step spent waiting for data, the input pipeline is worth mending first."""
+FEW_STEPS = 20
+
+
+def findings_of(footprint: Footprint, has_probe: bool) -> tuple[Finding, ...]:
+    """The findings of a footprint, most important first."""
+    found = [_no_probe(footprint, has_probe), _input_bound(footprint), _few_steps(footprint)]
+    return tuple(finding for finding in found if finding is not None)
+
+
+def _no_probe(footprint: Footprint, has_probe: bool) -> Finding | None:
+    if has_probe or footprint.source.kind != "measured":
+        return None
+    return Finding(
+        code="no_probe",
+        sentence="The job's own view is missing: steps, parameters and allocator counters are unknown.",
+        evidence="No process of the job loaded the probe.",
+        remedy="Run it with `gpuscope run`, in a Python started without -I, -E or -S.",
+    )
+
+
+def _input_bound(footprint: Footprint) -> Finding | None:
+    wait, step = footprint.time_per_step_s.data_loader, footprint.steps.time_s.p50
+    if not wait or not step or wait / step < INPUT_BOUND_SHARE:
+        return None
+    return Finding(
+        code="input_pipeline",
+        sentence=f"The job waits {min(wait / step, 1):.0%} of each step for its DataLoader.",
+        evidence=f"{wait * 1e3:.1f} ms of {step * 1e3:.1f} ms a step",
+        remedy="Try more DataLoader workers before buying anything.",
+    )
+
+
+def _few_steps(footprint: Footprint) -> Finding | None:
+    steady = footprint.steps.steady_count
+    if footprint.steps.count is None or steady is None or steady >= FEW_STEPS or footprint.steps.count == 0:
+        return None
+    return Finding(
+        code="few_steps",
+        sentence=f"Only {steady} steady steps were seen: step time and ranges are less sure.",
+        evidence=f"{footprint.steps.count} steps in all",
+        remedy=f"Run at least {FEW_STEPS * 3} steps.",
+    )

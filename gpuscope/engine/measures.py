@@ -1,0 +1,107 @@
+"""Figures of a run from its steps and samples: pure functions that a footprint is put together from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from gpuscope.domain.footprint import Energy, Spread, StepTime
+from gpuscope.domain.series import HOST_KEY, FloatArray, Series, Timeline
+
+WARM_UP_SHARE = 0.1
+WARM_UP_STEPS = (1, 10)
+"""At least and at most so many steps at the beginning are not steady: caches, autotuning and lazy loading."""
+Z_90 = 1.645
+"""Normal quantile of a two-sided 90% interval."""
+
+
+def warm_up_steps(count: int) -> int:
+    """How many steps at the beginning of `count` are left out of the steady figures."""
+    least, most = WARM_UP_STEPS
+    return min(most, max(least, round(count * WARM_UP_SHARE)), max(0, count - 1))
+
+
+def step_time(durations_s: Sequence[float]) -> StepTime:
+    """Median, 95th percentile, and the 90% interval of the median.
+
+    The interval is the distribution-free one of order statistics: ranks n/2 ± 1.645·√n/2 (Conover, Practical
+    Nonparametric Statistics, section 3.2).
+    """
+    if not durations_s:
+        return StepTime()
+    ordered = np.sort(np.asarray(durations_s))
+    count = len(ordered)
+    half = Z_90 * math.sqrt(count) / 2
+    low = ordered[max(0, math.floor(count / 2 - half))]
+    high = ordered[min(count - 1, math.ceil(count / 2 + half))]
+    p50 = float(np.median(ordered))
+    return StepTime(p50=p50, p95=float(np.percentile(ordered, 95)), low=float(low), mid=p50, high=float(high))
+
+
+def spread(series: Series, start_s: float, end_s: float) -> Spread | None:
+    """Mean, median and 95th percentile of a percentage within a part of the session; None without a value there."""
+    known = series.between(start_s, end_s).known
+    if not len(known):
+        return None
+    p50, p95 = np.percentile(known, [50, 95])
+    return Spread(mean=float(known.mean()), p50=float(p50), p95=float(p95))
+
+
+def gpu_spread(timeline: Timeline, uuids: Sequence[str], start_s: float, end_s: float) -> Spread | None:
+    """Utilisation of several GPUs together."""
+    parts = [timeline.get(uuid, "utilization_gpu_percent").between(start_s, end_s) for uuid in uuids]
+    parts = [part for part in parts if len(part.t)]
+    if not parts:
+        return None
+    joined = Series(np.concatenate([p.t for p in parts]), np.concatenate([p.values for p in parts]))
+    order = np.argsort(joined.t, kind="stable")
+    return spread(Series(joined.t[order], joined.values[order]), start_s, end_s)
+
+
+def energy(timeline: Timeline, uuids: Sequence[str], start_s: float, end_s: float, steps: int) -> tuple[Energy, str]:
+    """Energy of the GPUs in a part of the session, and how it was found.
+
+    The driver's energy counter is preferred; power times time is the fallback (A100 and H100 sample power during only a
+    quarter of the time: arXiv 2312.02741).
+    """
+    joules, how = 0.0, "difference of the driver's energy counter"
+    for uuid in uuids:
+        counter = timeline.get(uuid, "energy_j").between(start_s, end_s)
+        known = counter.known
+        if len(known) >= 2 and known[-1] >= known[0]:
+            joules += float(known[-1] - known[0])
+            continue
+        power = timeline.get(uuid, "power_w").between(start_s, end_s)
+        if len(power.known) < 2:
+            return Energy(), "no energy or power readings"
+        joules += _integral(power)
+        how = "power readings integrated over time"
+    duration = end_s - start_s
+    if not uuids or duration <= 0:
+        return Energy(), "no GPU in use"
+    return Energy(per_step_j=joules / steps if steps else None, mean_power_w=joules / duration), how
+
+
+def peak(series: Series) -> int | None:
+    """The highest known value, rounded; None when there is none."""
+    known = series.known
+    return round(float(known.max())) if len(known) else None
+
+
+def mean(series: Series, start_s: float, end_s: float) -> float | None:
+    """Mean of the known values within a part of the session."""
+    known = series.between(start_s, end_s).known
+    return float(known.mean()) if len(known) else None
+
+
+def host_mean(timeline: Timeline, name: str, start_s: float, end_s: float) -> float | None:
+    """Mean of a host figure within a part of the session."""
+    return mean(timeline.get(HOST_KEY, name), start_s, end_s)
+
+
+def _integral(series: Series) -> float:
+    present = ~np.isnan(series.values)
+    t: FloatArray = series.t[present]
+    return float(np.trapezoid(series.values[present], t))

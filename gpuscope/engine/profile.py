@@ -1,0 +1,162 @@
+"""Run a workload under the monitors, and take over runs whose supervisor died."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from gpuscope.domain.run import OutcomeKind, RunOutcome
+from gpuscope.engine import registry
+from gpuscope.engine.footprint import compute_footprint
+from gpuscope.engine.manifest import new_manifest
+from gpuscope.engine.outcome import outcome_of
+from gpuscope.engine.record import check_interval
+from gpuscope.engine.supervisor import StopSignals, Supervisor
+from gpuscope.errors import RunError
+from gpuscope.runner.command import LaunchPlan
+from gpuscope.runner.process import Workload, read_workload_note
+from gpuscope.sources.client import SamplerClient
+from gpuscope.store.reader import SessionReader
+from gpuscope.store.schema import run_folder
+from gpuscope.store.writer import SessionWriter
+
+OutputSink = Callable[[bytes], None]
+
+
+def profile(
+    path: Path, plan: LaunchPlan, *, interval_s: float = 0.1, on_output: OutputSink | None = None
+) -> RunOutcome:
+    """Run a workload and write everything about it into a new session.
+
+    Args:
+        path: session file to create.
+        plan: what to start.
+        interval_s: distance of the fast GPU samples.
+        on_output: gets the workload's output as it comes.
+
+    Raises:
+        SessionError: the session cannot be created (then nothing was started) or written (then the run goes on
+            without being recorded).
+        RunError: the workload could not be started; the session says so.
+        UsageError: the interval is out of range.
+    """
+    check_interval(interval_s)
+    writer = SessionWriter.create(path, new_manifest("run", interval_s, run=plan.spec))
+    registry.remember(path, writer.manifest)
+    sampler = SamplerClient(interval_s)
+    sampler.start()
+    try:
+        workload = _start(writer, plan)
+        sampler.set_root_pid(workload.pid)
+        return _supervise(writer, sampler, workload, on_output)
+    finally:
+        sampler.stop()
+
+
+def adopt(path: Path) -> RunOutcome:
+    """Go on with a session whose supervisor died: follow the workload if it still runs, fold in what it left.
+
+    Raises:
+        SessionError: the session is being written, is not a session, or cannot be written.
+    """
+    with contextlib.closing(SessionReader(path)) as reader:
+        last_seen_s = _last_time(reader)
+    writer = SessionWriter.adopt(path)
+    note = read_workload_note(run_folder(writer.path))
+    workload = Workload.attach(note.pid, note.create_time) if note is not None else None
+    now_s = writer.session_time(time.monotonic())
+    if workload is None:
+        return _finish_unwatched(writer, note.pid if note else None, last_seen_s)
+    sampler = SamplerClient(writer.manifest.interval_s, root_pid=workload.pid)
+    sampler.start()
+    try:
+        gap = {"gap_start_s": last_seen_s, "gap_end_s": now_s}
+        writer.add_event(time.monotonic(), "supervisor_adopted", gap)
+        return _supervise(writer, sampler, workload, None)
+    finally:
+        sampler.stop()
+
+
+def _start(writer: SessionWriter, plan: LaunchPlan) -> Workload:
+    try:
+        return Workload.start(plan, run_folder(writer.path))
+    except RunError as error:
+        outcome = RunOutcome(kind=OutcomeKind.NOT_STARTED, sentence=str(error), started_s=0.0, ended_s=0.0)
+        writer.put_document("outcome", outcome)
+        writer.close()
+        raise
+
+
+def _supervise(
+    writer: SessionWriter, sampler: SamplerClient, workload: Workload, on_output: OutputSink | None
+) -> RunOutcome:
+    started_s = writer.session_time(time.monotonic())
+    supervisor = Supervisor(writer, sampler, workload, on_output)
+    with StopSignals() as stop:
+        supervisor.run(stop)
+        ended_s = writer.session_time(time.monotonic())
+        supervisor.tick(time.monotonic())
+        supervisor.drain_all()
+        ending = workload.poll()
+        assert ending is not None
+        outcome = outcome_of(
+            exit_status=ending.status,
+            exit_signal=ending.signal,
+            stopped=workload.stop_requested,
+            events=supervisor.probe_events(),
+            last_output=supervisor.last_output,
+            started_s=started_s,
+            ended_s=ended_s,
+            root_pid=workload.pid,
+        )
+        _finish(writer, outcome)
+    return outcome
+
+
+def _finish_unwatched(writer: SessionWriter, root_pid: int | None, last_seen_s: float) -> RunOutcome:
+    """Close a session whose supervisor and workload are both gone."""
+    if writer.manifest.kind != "run":
+        sentence = "The recording ended when its supervisor was killed."
+        outcome = RunOutcome(kind=OutcomeKind.RECORDED, sentence=sentence, started_s=0.0, ended_s=last_seen_s)
+        writer.put_document("outcome", outcome)
+        writer.close()
+        return outcome
+    supervisor = Supervisor(writer, None)
+    supervisor.drain_all()
+    events = supervisor.probe_events()
+    ended_s = max([last_seen_s, *(writer.session_time(float(f["t"])) for _, f in events if "t" in f)])
+    writer.add_event(time.monotonic(), "note", {"sentence": _unwatched_sentence(last_seen_s, ended_s)})
+    outcome = outcome_of(
+        exit_status=None,
+        exit_signal=None,
+        stopped=False,
+        events=events,
+        last_output=supervisor.last_output,
+        started_s=0.0,
+        ended_s=ended_s,
+        root_pid=root_pid,
+    )
+    _finish(writer, outcome)
+    return outcome
+
+
+def _unwatched_sentence(last_seen_s: float, ended_s: float) -> str:
+    if ended_s - last_seen_s > 1:
+        return f"The supervisor was killed: from {last_seen_s:.0f} s to {ended_s:.0f} s there are no samples."
+    return "The supervisor was killed; the last second may lack samples."
+
+
+def _finish(writer: SessionWriter, outcome: RunOutcome) -> None:
+    writer.put_document("outcome", outcome)
+    writer.commit()
+    with contextlib.closing(SessionReader(writer.path)) as reader:
+        footprint = compute_footprint(reader)
+    writer.put_document("footprint", footprint)
+    writer.close()
+
+
+def _last_time(reader: SessionReader) -> float:
+    zero = reader.manifest.created_monotonic_s
+    return max((frame.monotonic_s - zero for _, frame in reader.frames()), default=0.0)

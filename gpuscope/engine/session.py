@@ -1,0 +1,49 @@
+"""Open sessions the way every use case wants them: with what an interrupted run left behind already folded in."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+from gpuscope.engine.profile import adopt
+from gpuscope.errors import SessionError
+from gpuscope.runner.process import read_workload_note, workload_alive
+from gpuscope.store.reader import SessionReader, SessionState
+from gpuscope.store.schema import run_folder
+from gpuscope.store.writer import put_document
+
+
+def open_session(path: Path) -> SessionReader:
+    """Open a session; one whose supervisor and workload are gone is completed first, where it can be written.
+
+    Raises:
+        SessionError: it cannot be opened.
+    """
+    reader = SessionReader(path)
+    if not is_abandoned(reader):
+        return reader
+    reader.close()
+    with contextlib.suppress(SessionError):  # read-only, or taken over by somebody else meanwhile: show what is there
+        adopt(path)
+    return SessionReader(path)
+
+
+def is_abandoned(reader: SessionReader) -> bool:
+    """True when nobody writes the session any more and its workload, if any, has ended: it only needs closing."""
+    if reader.state() is not SessionState.INTERRUPTED or reader.damaged:
+        return False
+    folder = run_folder(reader.path)
+    return folder.is_dir() and os.access(reader.path, os.W_OK) and not workload_alive(read_workload_note(folder))
+
+
+def is_orphan(reader: SessionReader) -> bool:
+    """True when the workload runs on and its supervisor is gone: it can be adopted."""
+    interrupted = reader.state() is SessionState.INTERRUPTED
+    return interrupted and workload_alive(read_workload_note(run_folder(reader.path)))
+
+
+def keep_document(path: Path, kind: str, value: object) -> None:
+    """Store a document in a finished session; one that cannot be written (read-only, live) is left as it is."""
+    with contextlib.suppress(SessionError):
+        put_document(path, kind, value)

@@ -1,0 +1,1 @@
+"""The session file: whole, growing, torn, hostile."""

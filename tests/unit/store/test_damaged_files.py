@@ -1,0 +1,131 @@
+"""Files that lost parts, are something else, or mean harm."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpuscope.errors import SessionError
+from gpuscope.store.reader import SessionReader
+from gpuscope.store.schema import APPLICATION_ID
+from tests.unit.store.test_session_file import frame, write
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("whole") / "a.gpuscope"
+    write(path, 600).close()
+    return path.read_bytes()
+
+
+@contextlib.contextmanager
+def opened_or_refused(path: Path) -> Iterator[None]:
+    """Whatever happens is fine as long as it is a SessionError that names the file."""
+    try:
+        yield
+    except SessionError as error:
+        if str(path) not in str(error):
+            raise AssertionError(f"{error} does not name the file") from error
+
+
+def test_half_a_file_opens_with_what_is_left(whole: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "half.gpuscope"
+    path.write_bytes(whole[: len(whole) // 2])
+    with SessionReader(path) as reader:
+        frames = [f for _, f in reader.frames()]
+        assert "cut off" in reader.notes[0]
+        assert "50%" in reader.notes[0]
+    assert 100 < len(frames) < 600
+    assert frames[0] == frame(0)
+    assert path.read_bytes() == whole[: len(whole) // 2], "the file itself is not touched"
+    assert [p.name for p in tmp_path.iterdir()] == ["half.gpuscope"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_any_cut_opens_or_is_refused_in_a_sentence(
+    whole: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.mktemp("cut") / "cut.gpuscope"
+    path.write_bytes(whole[: data.draw(st.integers(0, len(whole) - 1))])
+    with opened_or_refused(path), SessionReader(path) as reader:
+        list(reader.frames())
+        list(reader.events())
+        list(reader.output())
+        reader.devices()
+        assert reader.notes
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_any_flipped_bytes_open_or_are_refused(
+    whole: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.mktemp("flip") / "flip.gpuscope"
+    torn = bytearray(whole)
+    for _ in range(data.draw(st.integers(1, 20))):
+        torn[data.draw(st.integers(100, len(whole) - 1))] = data.draw(st.integers(0, 255))
+    path.write_bytes(torn)
+    with opened_or_refused(path), SessionReader(path) as reader:
+        list(reader.frames())
+        list(reader.events())
+        reader.timeline()
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"SQLite format 3\x00" + bytes(2000), bytes(5000)])
+def test_something_else_is_refused(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "x.gpuscope"
+    path.write_bytes(content)
+    with pytest.raises(SessionError, match="is not a gpuscope session"):
+        SessionReader(path)
+
+
+def test_no_such_file_and_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(SessionError, match="There is no file"):
+        SessionReader(tmp_path / "none.gpuscope")
+    with pytest.raises(SessionError, match="cannot be read"):
+        SessionReader(tmp_path)
+
+
+def _tamper(whole: bytes, path: Path, sql: str) -> None:
+    path.write_bytes(whole)
+    connection = sqlite3.connect(path)
+    connection.executescript(sql)
+    connection.close()
+
+
+def test_a_newer_format_is_refused(whole: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "x.gpuscope"
+    _tamper(whole, path, "PRAGMA user_version=99")
+    with pytest.raises(SessionError, match="newer gpuscope"):
+        SessionReader(path)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON frames BEGIN DELETE FROM frames; END",
+        "CREATE VIEW v AS SELECT 1",
+        "DROP TABLE output; CREATE VIEW output AS SELECT 1 AS seq, 1 AS t, randomblob(900000000) AS data",
+    ],
+)
+def test_hidden_sql_is_refused(whole: bytes, tmp_path: Path, sql: str) -> None:
+    path = tmp_path / "x.gpuscope"
+    _tamper(whole, path, sql)
+    with pytest.raises(SessionError):
+        SessionReader(path)
+
+
+def test_other_programs_sqlite_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.gpuscope"
+    connection = sqlite3.connect(path)
+    connection.executescript(f"PRAGMA application_id={APPLICATION_ID}; CREATE TABLE other (x)")
+    connection.close()
+    with pytest.raises(SessionError, match="no table"):
+        SessionReader(path)
