@@ -98,8 +98,7 @@ def format_duration(seconds: float) -> str:
 def format_duration_range(value: Range) -> str:
     """A range of times in one unit: `31–38 h`."""
     unit, size = _duration_unit(value.mid)
-    low, high = _three(value.low / size), _three(value.high / size)
-    return f"{low} {unit}" if low == high else f"{low}–{high} {unit}"
+    return f"{_range_digits(value.scaled(1 / size))} {unit}"
 
 
 def format_money(value: float) -> str:
@@ -108,9 +107,8 @@ def format_money(value: float) -> str:
 
 
 def format_money_range(value: Range) -> str:
-    """A range of US dollars: `$74–91`."""
-    low, high = format_money(value.low), format_money(value.high)
-    return low if low == high else f"{low}–{high.lstrip('$')}"
+    """A range of US dollars: `$74–91`; an exact amount as `format_money` writes it."""
+    return format_money(value.mid) if value.low == value.high else f"${_range_digits(value)}"
 
 
 def format_rate(bytes_per_second: float) -> str:
@@ -134,6 +132,17 @@ def _duration_unit(seconds: float) -> tuple[str, float]:
         if seconds >= above:
             return unit, size
     return ("ms", 1e-3) if seconds >= 1e-3 or seconds == 0 else ("µs", 1e-6)
+
+
+def _range_digits(value: Range) -> str:
+    """Both ends with as many decimals as two figures of the middle have; three where they would look the same."""
+    magnitude = math.floor(math.log10(abs(value.mid))) if value.mid else 0
+    for figures in (2, 3):
+        decimals = max(0, figures - 1 - magnitude)
+        low, high = f"{value.low:,.{decimals}f}", f"{value.high:,.{decimals}f}"
+        if low != high:
+            return f"{low}–{high}"
+    return _three(value.mid)
 
 
 def _three(value: float) -> str:

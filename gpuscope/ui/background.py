@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
+import queue
 import threading
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from gpuscope.errors import GpuscopeError
+
+LOOK_MS = 15
+"""While an answer is awaited, the window's thread looks for it this often.
+
+Looking, instead of emitting a signal from the other thread: PySide 6.8 and later now and then crash in such an emit
+(PYSIDE-3124).
+"""
 
 
 class Newest(QObject):
@@ -22,42 +29,72 @@ class Newest(QObject):
     """The newest function's result."""
     failed = Signal(str)
     """The newest function's failure as a sentence."""
-    _done = Signal(int, object, str)
 
     def __init__(self, parent: QObject | None = None) -> None:
         """No thread runs until something is asked for."""
         super().__init__(parent)
-        self._lock = threading.Lock()
+        self._work = _Work(self.tr("This failed unexpectedly; the terminal shows the details."))
+        self._look = QTimer(self, interval=LOOK_MS)
+        self._look.timeout.connect(self._deliver)
         self._token = 0
-        self._pending: tuple[int, Callable[[], Any]] | None = None
-        self._working = False
-        self._busy = False
-        self._done.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
     @property
     def busy(self) -> bool:
         """True while an answer is awaited."""
-        return self._busy
+        return self._look.isActive()
 
     def submit(self, function: Callable[[], Any]) -> None:
         """Ask for `function()`; an earlier request that has not been answered is forgotten."""
-        self._busy = True
         self._token += 1
-        with self._lock:
-            self._pending = (self._token, function)
-            if self._working:
-                return
-            self._working = True
-        threading.Thread(target=self._work, name="gpuscope-ui-work", daemon=True).start()
+        self._work.put(self._token, function)
+        self._look.start()
 
     def forget(self) -> None:
         """Drop the answer that is awaited."""
         self._token += 1
-        self._busy = False
+        self._work.clear()
+        self._look.stop()
+
+    def _deliver(self) -> None:
+        for token, result, problem in self._work.answers():
+            if token != self._token:
+                continue
+            self._look.stop()
+            if problem:
+                self.failed.emit(problem)
+            else:
+                self.finished.emit(result)
+
+
+class _Work:
+    """One request waiting, one being worked on, and the answers; knows nothing of Qt, so it may outlive the window."""
+
+    def __init__(self, unexpected: str) -> None:
+        self._unexpected = unexpected
+        self._lock = threading.Lock()
+        self._pending: tuple[int, Callable[[], Any]] | None = None
+        self._working = False
+        self._answers: queue.SimpleQueue[tuple[int, Any, str]] = queue.SimpleQueue()
+
+    def put(self, token: int, function: Callable[[], Any]) -> None:
+        with self._lock:
+            self._pending = (token, function)
+            if self._working:
+                return
+            self._working = True
+        threading.Thread(target=self._run, name="gpuscope-ui-work", daemon=True).start()
+
+    def clear(self) -> None:
         with self._lock:
             self._pending = None
 
-    def _work(self) -> None:
+    def answers(self) -> list[tuple[int, Any, str]]:
+        found = []
+        while not self._answers.empty():
+            found.append(self._answers.get_nowait())
+        return found
+
+    def _run(self) -> None:
         try:
             while (job := self._take()) is not None:
                 self._answer(*job)
@@ -73,20 +110,10 @@ class Newest(QObject):
             return job
 
     def _answer(self, token: int, function: Callable[[], Any]) -> None:
-        result, problem = None, self.tr("This failed unexpectedly; the terminal shows the details.")
+        result, problem = None, self._unexpected
         try:
             result, problem = function(), ""
         except GpuscopeError as error:
             problem = str(error)
         finally:
-            with contextlib.suppress(RuntimeError):  # the window was closed meanwhile: nobody waits for the answer
-                self._done.emit(token, result, problem)
-
-    def _deliver(self, token: int, result: object, problem: str) -> None:
-        if token != self._token:
-            return
-        self._busy = False
-        if problem:
-            self.failed.emit(problem)
-        else:
-            self.finished.emit(result)
+            self._answers.put((token, result, problem))

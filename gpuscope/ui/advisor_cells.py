@@ -1,0 +1,231 @@
+"""What the ranked table says of a candidate, column by column: figure, unit, range, and why a figure is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+
+from PySide6.QtCore import QCoreApplication
+
+from gpuscope.domain.base import Range
+from gpuscope.domain.recommendation import Candidate
+from gpuscope.domain.units import GIB, format_bytes, format_duration_range, format_money_range
+
+translate = QCoreApplication.translate
+
+DASH = "–"
+_CONFIDENCE_ORDER = {"measured": 0.0, "calibrated": 1.0, "specification": 2.0}
+
+
+class Column(IntEnum):
+    """The table's columns, left to right."""
+
+    CONFIGURATION = 0
+    FIT = 1
+    STEP_TIME = 2
+    TIME = 3
+    COST = 4
+    COST_PER_HOUR = 5
+    ENERGY = 6
+    CONFIDENCE = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One figure as it is shown."""
+
+    text: str
+    unit: str = ""
+    """Shown small and grey after the text."""
+    note: str = ""
+    """A second, grey line."""
+    range: Range | None = None
+    limit: float | None = None
+    """The end of the scale when the figure has one of its own (a card's memory)."""
+    sort_key: float | str | None = None
+    """None sorts last, upwards and downwards."""
+    tooltip: str = ""
+
+    @property
+    def plain(self) -> str:
+        """Text and unit, for copying."""
+        return f"{self.text} {self.unit}".strip() if self.text != DASH else ""
+
+
+def header(column: Column) -> tuple[str, str]:
+    """A column's title, and what it means."""
+    return {
+        Column.CONFIGURATION: (
+            translate("Advisor", "GPU × n"),
+            translate("Advisor", "The kind and the number of GPUs, and where they are to be had."),
+        ),
+        Column.FIT: (
+            translate("Advisor", "Memory"),
+            translate("Advisor", "What the job needs on each GPU, against what the GPU has."),
+        ),
+        Column.STEP_TIME: (translate("Advisor", "Step"), translate("Advisor", "Predicted time of one step.")),
+        Column.TIME: (translate("Advisor", "Time"), translate("Advisor", "Predicted time for the whole work.")),
+        Column.COST: (
+            translate("Advisor", "Cost"),
+            translate("Advisor", "Renting: the whole work. Buying: the purchase price of the GPUs."),
+        ),
+        Column.COST_PER_HOUR: (translate("Advisor", "$/h"), translate("Advisor", "Price of one hour, all GPUs.")),
+        Column.ENERGY: (
+            translate("Advisor", "Energy"),
+            translate("Advisor", "Predicted energy for the whole work, all GPUs."),
+        ),
+        Column.CONFIDENCE: (
+            translate("Advisor", "Basis"),
+            translate("Advisor", "What the prediction rests on: a measurement, a calibration or the specification."),
+        ),
+    }[column]
+
+
+def cell(candidate: Candidate, column: Column) -> Cell:
+    """The cell of a candidate in a column."""
+    return _CELLS[column](candidate)
+
+
+def configuration_name(gpu: str | None, gpu_name: str | None, count: int) -> str:
+    """`2 × L40S`; without a GPU, `CPU only`."""
+    if gpu is None and gpu_name is None:
+        return translate("Advisor", "CPU only")
+    return f"{count} × {gpu_name or gpu}"
+
+
+def place(candidate: Candidate) -> str:
+    """Where it is to be had: `aws · g6e.12xlarge · us-east-1`, or that it is bought, or at hand."""
+    if candidate.offer is not None:
+        parts = (candidate.offer.provider, candidate.offer.instance_type, candidate.offer.region)
+        return " · ".join(part for part in parts if part)
+    if candidate.acquisition == "keep":
+        return translate("Advisor", "this machine")
+    if candidate.acquisition == "buy":
+        return candidate.system or translate("Advisor", "bought")
+    return translate("Advisor", "rented, needs a quote")
+
+
+def _configuration(candidate: Candidate) -> Cell:
+    name = configuration_name(candidate.gpu, candidate.gpu_name, candidate.count)
+    note = place(candidate)
+    return Cell(text=name, note=note, sort_key=name.lower(), tooltip=f"{name}\n{note}\n{candidate.reason}".strip())
+
+
+def _fit(candidate: Candidate) -> Cell:
+    needed, available = candidate.memory.needed_bytes, candidate.memory.available_bytes
+    if needed is None or available is None:
+        why = translate("Advisor", "How much memory the job needs, or the GPU has, is not known.")
+        return Cell(text=DASH, tooltip=why)
+    tooltip = translate("Advisor", "Needs {low} to {high} of {available} on each GPU ({vendor} GB).").format(
+        low=format_bytes(needed.low),
+        high=format_bytes(needed.high),
+        available=format_bytes(available),
+        vendor=f"{available / 1e9:.1f}",
+    )
+    if candidate.fits is False:
+        tooltip = translate("Advisor", "Does not fit.") + " " + tooltip
+    text = f"{_gib(needed.mid)} / {_gib(available)}"
+    return Cell(text, "GiB", range=needed, limit=float(available), sort_key=needed.mid / available, tooltip=tooltip)
+
+
+def _gib(value_bytes: float) -> str:
+    gib = value_bytes / GIB
+    return f"{gib:.0f}" if gib >= 10 else f"{gib:.1f}"
+
+
+def _step_time(candidate: Candidate) -> Cell:
+    why = translate("Advisor", "No time of a step is known to predict from: measure a run of at least a few steps.")
+    return _range_cell(candidate.step_time_s, format_duration_range, why)
+
+
+def _time(candidate: Candidate) -> Cell:
+    if candidate.step_time_s is None:
+        why = translate("Advisor", "Without a predicted step time there is no time for the whole work.")
+    else:
+        why = translate("Advisor", "Give the total steps, samples or epochs to see how long the whole work takes.")
+    return _range_cell(candidate.time_to_finish_s, format_duration_range, why)
+
+
+def _cost(candidate: Candidate) -> Cell:
+    if candidate.cost_usd_per_hour is None and candidate.acquisition != "rent":
+        why = translate("Advisor", "No price is known: ask for a quote.")
+    else:
+        why = translate("Advisor", "The cost follows from the time of the whole work, which is not known.")
+    return _range_cell(candidate.cost_usd, format_money_range, why, tooltip=_price_note(candidate))
+
+
+def _cost_per_hour(candidate: Candidate) -> Cell:
+    if candidate.acquisition == "rent":
+        why = translate("Advisor", "No price is known: ask for a quote.")
+    else:
+        why = translate("Advisor", "Only what is rented is paid by the hour.")
+    return _range_cell(candidate.cost_usd_per_hour, format_money_range, why, tooltip=_price_note(candidate))
+
+
+def _price_note(candidate: Candidate) -> str:
+    if candidate.offer is None:
+        return ""
+    note = translate("Advisor", "Price of {date}.").format(
+        date=candidate.offer.price_date or translate("Advisor", "unknown date")
+    )
+    return note + (" " + translate("Advisor", "It may be out of date.") if candidate.offer.stale else "")
+
+
+def _energy(candidate: Candidate) -> Cell:
+    why = translate("Advisor", "Energy needs the time of the whole work and the power of the GPU.")
+    return _range_cell(candidate.energy_kwh, _format_kwh, why)
+
+
+def _format_kwh(value: Range) -> str:
+    digits = 0 if value.mid >= 10 else 1 if value.mid >= 1 else 2
+    low, high = f"{value.low:,.{digits}f}", f"{value.high:,.{digits}f}"
+    return f"{low} kWh" if low == high else f"{low}–{high} kWh"
+
+
+def _confidence(candidate: Candidate) -> Cell:
+    word, meaning = {
+        "measured": (
+            translate("Advisor", "measured"),
+            translate("Advisor", "The job itself was measured on this GPU."),
+        ),
+        "calibrated": (
+            translate("Advisor", "calibrated"),
+            translate("Advisor", "Predicted with rates that were measured on this kind of GPU."),
+        ),
+        "specification": (
+            translate("Advisor", "specified"),
+            translate("Advisor", "Predicted from the vendor's specification only: the ranges are wide."),
+        ),
+    }.get(candidate.confidence, (candidate.confidence, ""))
+    return Cell(text=word, sort_key=_CONFIDENCE_ORDER.get(candidate.confidence), tooltip=meaning)
+
+
+def _range_cell(value: Range | None, form: Callable[[Range], str], why_missing: str, tooltip: str = "") -> Cell:
+    if value is None:
+        return Cell(text=DASH, tooltip=why_missing)
+    text, _, unit = form(value).partition(" ")
+    middle = form(Range.exact(value.mid))
+    spread = translate("Advisor", "Most likely {middle}; 9 times in 10 within {range}.").format(
+        middle=middle, range=form(value)
+    )
+    exact = value.low == value.high
+    return Cell(
+        text,
+        unit,
+        range=value,
+        sort_key=value.mid,
+        tooltip=" ".join(part for part in ("" if exact else spread, tooltip) if part),
+    )
+
+
+_CELLS: dict[Column, Callable[[Candidate], Cell]] = {
+    Column.CONFIGURATION: _configuration,
+    Column.FIT: _fit,
+    Column.STEP_TIME: _step_time,
+    Column.TIME: _time,
+    Column.COST: _cost,
+    Column.COST_PER_HOUR: _cost_per_hour,
+    Column.ENERGY: _energy,
+    Column.CONFIDENCE: _confidence,
+}

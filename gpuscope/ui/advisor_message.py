@@ -1,0 +1,83 @@
+"""What the Advisor says while it has no answer: why, and what to do about it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from gpuscope.ui.theme import GRID, set_role
+
+TEXT_WIDTH = 52 * GRID
+
+
+class MessagePage(QWidget):
+    """A title, a sentence, and at most one action."""
+
+    so_far_requested = Signal()
+    """Advise on what is known so far."""
+    estimate_requested = Signal()
+    """Type in a model."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Empty until one of the `show_…` functions is called."""
+        super().__init__(parent)
+        self._title = QLabel(self)
+        set_role(self._title, "figure")
+        self._text = QLabel(self)
+        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        for label in (self._title, self._text):
+            label.setWordWrap(True)
+            label.setMaximumWidth(TEXT_WIDTH)
+            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        self._so_far = QPushButton(self.tr("Advise on what is &known so far"), self)
+        self._estimate = QPushButton(self.tr("Type in a &model"), self)
+        self._so_far.clicked.connect(self.so_far_requested)
+        self._estimate.clicked.connect(self.estimate_requested)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, GRID, 0, 0)
+        column.setSpacing(GRID)
+        column.addWidget(self._title)
+        column.addWidget(self._text)
+        for button in (self._so_far, self._estimate):
+            button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+            column.addWidget(button)
+        column.addStretch(1)
+
+    def show_nothing_yet(self) -> None:
+        """There is no session and nothing is typed in."""
+        self._show(
+            self.tr("Nothing to advise on yet"),
+            self.tr(
+                "Advice rests on what a job really uses. Run a script in the Run panel or open a session; "
+                "without either, type in a model and get a first estimate."
+            ),
+            estimate=True,
+        )
+
+    def show_running(self) -> None:
+        """A session is still growing."""
+        self._show(
+            self.tr("The advice follows when the run has ended"),
+            self.tr("After some steady steps the figures are good enough to advise on at once, with wider ranges."),
+            so_far=True,
+        )
+
+    def show_typing_hint(self) -> None:
+        """The estimate form is empty."""
+        self._show(
+            self.tr("How large is the model?"),
+            self.tr(
+                "Type the number of parameters. The estimate says how much memory the model needs; "
+                "times need a measured run."
+            ),
+        )
+
+    def show_problem(self, sentence: str) -> None:
+        """Something failed; the sentence says what to do."""
+        self._show(self.tr("There is no advice"), sentence, estimate=True)
+
+    def _show(self, title: str, text: str, *, so_far: bool = False, estimate: bool = False) -> None:
+        self._title.setText(title)
+        self._text.setText(text)
+        self._so_far.setVisible(so_far)
+        self._estimate.setVisible(estimate)

@@ -1,0 +1,199 @@
+"""The Advisor: what to get for the job that was run, or for a model that is typed in."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from gpuscope.domain.footprint import Footprint
+from gpuscope.domain.recommendation import Constraints, Recommendation
+from gpuscope.domain.run import Manifest, RunOutcome
+from gpuscope.ui.advisor_basis import basis_of
+from gpuscope.ui.advisor_constraints import ConstraintsForm
+from gpuscope.ui.advisor_estimate import EstimateForm
+from gpuscope.ui.advisor_message import MessagePage
+from gpuscope.ui.advisor_result import ResultPage
+from gpuscope.ui.advisor_source_bar import SourceBar
+from gpuscope.ui.advisor_sources import AdvisorSources, engine_sources
+from gpuscope.ui.background import Newest
+from gpuscope.ui.theme import GRID
+
+DEBOUNCE_MS = 250
+"""Typing pauses this long before the candidates are ranked again."""
+
+
+class AdvisorPanel(QWidget):
+    """Constraints on top, the answer below; what takes time happens beside the window."""
+
+    status = Signal(str)
+    """What the panel is doing, for the status line; empty when it is done."""
+    export_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None, sources: AdvisorSources | None = None) -> None:
+        """Nothing to advise on yet.
+
+        Args:
+            parent: as always in Qt.
+            sources: where footprints and recommendations come from; None: the engine.
+        """
+        super().__init__(parent)
+        self._sources = sources or engine_sources()
+        self._path: Path | None = None
+        self._running = False
+        self._footprint: Footprint | None = None
+        self._constraints = Constraints()
+        self._recommendation: Recommendation | None = None
+        self._reading = Newest(self)
+        self._ranking = Newest(self)
+        self._choosing = Newest(self)
+        self._pause = QTimer(self, singleShot=True, interval=DEBOUNCE_MS)
+        self.source_bar = SourceBar(self)
+        self.estimate_form = EstimateForm(self)
+        self.constraints_form = ConstraintsForm(self)
+        self.message = MessagePage(self)
+        self.result = ResultPage(self)
+        self._pages = QStackedWidget(self)
+        self._lay_out()
+        self._connect()
+        self._show_nothing_yet()
+        self._choosing.submit(self._sources.choices)
+
+    @property
+    def footprint(self) -> Footprint | None:
+        """What the present answer is for."""
+        return self._footprint
+
+    @property
+    def constraints(self) -> Constraints:
+        """The limits that were last understood."""
+        return self._constraints
+
+    @property
+    def recommendation(self) -> Recommendation | None:
+        """The present answer."""
+        return self._recommendation
+
+    def on_session_opened(self, manifest: Manifest, path: Path) -> None:
+        """Another session is followed now."""
+        self._path = path
+        self._running = True
+        self.source_bar.set_session(manifest.run.display if manifest.run else path.stem)
+        self.source_bar.choose_session()
+        self._forget()
+        self._show_running()
+
+    def on_session_ended(self, _outcome: RunOutcome | None) -> None:
+        """The session is complete: advise on it."""
+        self._running = False
+        if not self.source_bar.estimating:
+            self.advise_on_session()
+
+    def advise_on_session(self) -> None:
+        """Advise on what the session holds so far."""
+        if self._path is not None:
+            self.status.emit(self.tr("Working out what the job uses…"))
+            self._reading.submit(partial(self._sources.footprint, self._path))
+
+    # -- construction ------------------------------------------------------------------------------------------
+
+    def _lay_out(self) -> None:
+        self._pages.addWidget(self.message)
+        self._pages.addWidget(self.result)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(GRID, GRID, GRID, GRID)
+        column.setSpacing(GRID)
+        column.addWidget(self.source_bar)
+        column.addWidget(self.estimate_form)
+        column.addWidget(self.constraints_form)
+        column.addWidget(self._pages, 1)
+        self.estimate_form.hide()
+
+    def _connect(self) -> None:
+        self.source_bar.changed.connect(self._on_source_changed)
+        self.source_bar.export_requested.connect(self.export_requested)
+        self.message.so_far_requested.connect(self.advise_on_session)
+        self.message.estimate_requested.connect(self.source_bar.choose_estimate)
+        self.constraints_form.changed.connect(self._pause.start)
+        self.estimate_form.changed.connect(self._pause.start)
+        self._pause.timeout.connect(self._on_pause)
+        self._reading.finished.connect(self._on_footprint)
+        self._reading.failed.connect(self._on_failed)
+        self._ranking.finished.connect(self._on_recommendation)
+        self._ranking.failed.connect(self._on_failed)
+        self._choosing.finished.connect(self.constraints_form.offer)
+        self._choosing.failed.connect(self._on_failed)
+
+    # -- what the person does ----------------------------------------------------------------------------------
+
+    def _on_source_changed(self) -> None:
+        self.estimate_form.setVisible(self.source_bar.estimating)
+        self._forget()
+        if self.source_bar.estimating:
+            self.estimate_form.focus()
+            self._show_typing_hint()
+            self._on_pause()
+        elif self._path is None:
+            self._show_nothing_yet()
+        elif self._running:
+            self._show_running()
+        else:
+            self.advise_on_session()
+
+    def _on_pause(self) -> None:
+        constraints = self.constraints_form.read(datetime.now().astimezone())
+        if constraints is not None:
+            self._constraints = constraints
+        if self.source_bar.estimating:
+            model = self.estimate_form.read()
+            if model is None:
+                self._forget()
+                self._show_typing_hint()
+                return
+            self._reading.submit(partial(self._sources.estimate, model))
+        elif constraints is not None:
+            self._rank()
+
+    # -- what the work beside the window brings ----------------------------------------------------------------
+
+    def _on_footprint(self, footprint: Footprint) -> None:
+        self._footprint = footprint
+        self._rank()
+
+    def _rank(self) -> None:
+        if self._footprint is not None:
+            self._ranking.submit(partial(self._sources.advise, self._footprint, self._constraints))
+
+    def _on_recommendation(self, recommendation: Recommendation) -> None:
+        self._recommendation = recommendation
+        self.status.emit("")
+        if self._footprint is not None:
+            self.result.show_recommendation(recommendation, basis_of(self._footprint, running=self._running))
+        self._pages.setCurrentWidget(self.result)
+        self.source_bar.set_exportable(not self.source_bar.estimating)
+
+    def _on_failed(self, sentence: str) -> None:
+        self.status.emit("")
+        self.message.show_problem(sentence)
+        self._pages.setCurrentWidget(self.message)
+
+    def _forget(self) -> None:
+        self._reading.forget()
+        self._ranking.forget()
+        self._footprint = self._recommendation = None
+        self.source_bar.set_exportable(False)
+
+    def _show_nothing_yet(self) -> None:
+        self.message.show_nothing_yet()
+        self._pages.setCurrentWidget(self.message)
+
+    def _show_running(self) -> None:
+        self.message.show_running()
+        self._pages.setCurrentWidget(self.message)
+
+    def _show_typing_hint(self) -> None:
+        self.message.show_typing_hint()
+        self._pages.setCurrentWidget(self.message)

@@ -1,0 +1,245 @@
+"""Cost against time: one mark a candidate, with the ranges of both as bars."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from gpuscope.domain.base import Range
+from gpuscope.domain.recommendation import Candidate, Recommendation
+from gpuscope.domain.units import format_duration
+from gpuscope.ui import theme
+from gpuscope.ui.advisor_cells import configuration_name, place
+from gpuscope.ui.theme import GRID, Colours, Size, set_role
+
+_SYMBOLS = {"rent": "o", "buy": "s", "keep": "d"}
+_COLOURS = {"rent": theme.BLUE, "buy": theme.ORANGE, "keep": theme.BLUISH_GREEN}
+_MARK_SIZE = 10
+_CHOSEN_SIZE = 15
+_HOUR, _DAY = 3600, 86400
+_NICE_SECONDS = (
+    0.001, 0.01, 0.1, 1, 10, 60, 600, _HOUR, 6 * _HOUR, _DAY, 3 * _DAY, 7 * _DAY, 30 * _DAY, 365 * _DAY, 3650 * _DAY,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A candidate that has both figures."""
+
+    number: int
+    """Index into the recommendation's candidates."""
+    time_s: Range
+    cost_usd: Range
+    acquisition: str
+
+
+def points(recommendation: Recommendation) -> list[Point]:
+    """The candidates whose time and cost are known and above 0 (the axes are logarithmic)."""
+    found = []
+    for number, candidate in enumerate(recommendation.candidates):
+        time, cost = candidate.time_to_finish_s, candidate.cost_usd
+        if time is not None and cost is not None and time.low > 0 and cost.low > 0:
+            found.append(Point(number, time, cost, candidate.acquisition))
+    return found
+
+
+class LogAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph is untyped
+    """An axis whose coordinates are log10 of a figure, with ticks at figures that people use."""
+
+    def __init__(
+        self, orientation: str, nice: Callable[[float, float], list[float]], say: Callable[[float], str]
+    ) -> None:
+        """`nice(low, high)` gives the figures to mark, `say` writes one."""
+        super().__init__(orientation)
+        self._nice = nice
+        self._say = say
+        self.enableAutoSIPrefix(False)  # noqa: FBT003 - pyqtgraph's own signature
+
+    def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:  # noqa: N803, ARG002 - pyqtgraph's signature
+        """Where the ticks are, in log10."""
+        low, high = 10 ** max(minVal, -12.0), 10 ** min(maxVal, 18.0)
+        return [(1.0, [math.log10(value) for value in self._nice(low, high)])]
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:  # noqa: ARG002 - pyqtgraph's signature
+        """What is written at the ticks."""
+        return [self._say(10**value) for value in values]
+
+
+def nice_durations(low: float, high: float) -> list[float]:
+    """Round lengths of time between two of them, seconds."""
+    inside = [float(value) for value in _NICE_SECONDS if low <= value <= high]
+    return inside if len(inside) > 1 else _one_two_five(low, high)
+
+
+def nice_amounts(low: float, high: float) -> list[float]:
+    """1, 2, 5, 10, ... between two amounts; powers of ten only when there would be many."""
+    fine = _one_two_five(low, high)
+    coarse = [value for value in fine if math.log10(value) == round(math.log10(value))]
+    return coarse if len(fine) > 8 and len(coarse) > 1 else fine
+
+
+def _one_two_five(low: float, high: float) -> list[float]:
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    values = [factor * 10.0**decade for decade in decades for factor in (1, 2, 5)]
+    return [value for value in values if low <= value <= high]
+
+
+class CostTimePlot(QWidget):
+    """Both axes are logarithmic; a click chooses the candidate."""
+
+    chosen = Signal(int)
+    """Number of the candidate whose mark was clicked."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Empty until `show_recommendation`."""
+        super().__init__(parent)
+        self._points: list[Point] = []
+        self._candidates: tuple[Candidate, ...] = ()
+        self._recommended: int | None = None
+        self._chosen: int | None = None
+        bottom = LogAxis("bottom", nice_durations, format_duration)
+        left = LogAxis("left", nice_amounts, _tick_money)
+        self._plot = pg.PlotWidget(axisItems={"bottom": bottom, "left": left})
+        self._plot.setAccessibleName(self.tr("Cost against time"))
+        self._plot.setMenuEnabled(False)
+        self._plot.hideButtons()
+        self._plot.getPlotItem().getViewBox().setMouseEnabled(x=False, y=False)
+        self._ranges = pg.PlotCurveItem(connect="pairs")
+        self._marks = pg.ScatterPlotItem(hoverable=True, tip=None)
+        self._marks.sigClicked.connect(self._on_clicked)
+        self._marks.sigHovered.connect(self._on_hovered)
+        self._plot.addItem(self._ranges)
+        self._plot.addItem(self._marks)
+        self._legend = QLabel(self)
+        set_role(self._legend, "muted")
+        self._legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._empty = QLabel(self)
+        self._empty.setWordWrap(True)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(GRID, GRID // 2, GRID, GRID // 2)
+        column.setSpacing(GRID // 2)
+        column.addWidget(self._legend)
+        column.addWidget(self._plot, 1)
+        column.addWidget(self._empty, 1)
+        self._restyle()
+
+    def show_recommendation(self, recommendation: Recommendation) -> None:
+        """Replace all marks."""
+        self._candidates = recommendation.candidates
+        self._recommended = recommendation.recommended
+        self._points = points(recommendation)
+        self._chosen = None
+        self._draw()
+        self._show_empty(recommendation)
+
+    def choose(self, candidate_number: int) -> None:
+        """Make one candidate's mark stand out."""
+        self._chosen = candidate_number
+        self._draw()
+
+    def mark_position(self, candidate_number: int) -> QPointF:
+        """Where a candidate's mark is, in this widget's pixels; for tests and help."""
+        point = next(point for point in self._points if point.number == candidate_number)
+        scene = self._plot.getPlotItem().getViewBox().mapViewToScene(QPointF(*_log(point)))
+        return QPointF(self._plot.mapTo(self, self._plot.mapFromScene(scene)))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow light and dark."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._restyle()
+
+    def _show_empty(self, recommendation: Recommendation) -> None:
+        if not recommendation.candidates:
+            sentence = self.tr("There is no configuration to draw.")
+        elif all(candidate.time_to_finish_s is None for candidate in recommendation.candidates):
+            sentence = self.tr("Say how much work there is in all (steps, samples or epochs) to see cost against time.")
+        else:
+            sentence = self.tr("No candidate has both a price and a predicted time.")
+        self._empty.setText(sentence)
+        self._empty.setVisible(not self._points)
+        self._plot.setVisible(bool(self._points))
+        self._legend.setVisible(bool(self._points))
+
+    def _restyle(self) -> None:
+        colours = theme.colours_of(self)
+        self._plot.setBackground(colours.surface)
+        for side, label in (("bottom", self.tr("time for the whole work")), ("left", self.tr("cost"))):
+            axis = self._plot.getAxis(side)
+            axis.setPen(pg.mkPen(colours.border))
+            axis.setTextPen(pg.mkPen(colours.muted))
+            axis.setTickFont(theme.font(Size.SMALL))
+            axis.setLabel(label, **{"color": colours.muted, "font-size": f"{theme.POINT_SIZES[Size.SMALL]}pt"})
+            axis.setGrid(40)
+        self._draw()
+
+    def _draw(self) -> None:
+        colours = theme.colours_of(self)
+        xs: list[float] = []
+        ys: list[float] = []
+        for point in self._points:
+            x, y = _log(point)
+            xs += [math.log10(point.time_s.low), math.log10(point.time_s.high), x, x]
+            ys += [y, y, math.log10(point.cost_usd.low), math.log10(point.cost_usd.high)]
+        line = QColor(colours.muted)
+        line.setAlpha(110)
+        self._ranges.setPen(pg.mkPen(line, width=1))
+        self._ranges.setData(xs, ys, connect="pairs")
+        self._marks.setData([self._spot(point, colours) for point in self._points])
+        self._legend.setText(self._legend_text())
+        if xs:
+            self._plot.setXRange(min(xs), max(xs), padding=0.06)
+            self._plot.setYRange(min(ys), max(ys), padding=0.08)
+
+    def _spot(self, point: Point, colours: Colours) -> dict[str, object]:
+        standing_out = point.number == self._chosen
+        ring = colours.text if standing_out else colours.surface
+        return {
+            "pos": _log(point),
+            "data": point.number,
+            "symbol": "star" if point.number == self._recommended else _SYMBOLS.get(point.acquisition, "o"),
+            "size": _CHOSEN_SIZE if standing_out or point.number == self._recommended else _MARK_SIZE,
+            "brush": pg.mkBrush(_COLOURS.get(point.acquisition, theme.BLUE)),
+            "pen": pg.mkPen(ring, width=2 if standing_out else 1),
+        }
+
+    def _legend_text(self) -> str:
+        shown = {point.acquisition for point in self._points}
+        words = {
+            "rent": f'<span style="color:{theme.BLUE}">●</span> ' + self.tr("rent"),
+            "buy": f'<span style="color:{theme.ORANGE}">■</span> ' + self.tr("buy (purchase price)"),
+            "keep": f'<span style="color:{theme.BLUISH_GREEN}">◆</span> ' + self.tr("this machine"),
+        }
+        parts = [text for key, text in words.items() if key in shown]
+        if any(point.number == self._recommended for point in self._points):
+            parts.append("★ " + self.tr("recommended"))
+        return "&nbsp;&nbsp;&nbsp;".join(parts)
+
+    def _on_clicked(self, _item: object, spots: list[pg.SpotItem]) -> None:
+        if len(spots):
+            self.chosen.emit(int(spots[0].data()))
+
+    def _on_hovered(self, _item: object, spots: list[pg.SpotItem]) -> None:
+        lines = []
+        for spot in spots[:4]:
+            candidate = self._candidates[int(spot.data())]
+            lines.append(
+                configuration_name(candidate.gpu, candidate.gpu_name, candidate.count) + ", " + place(candidate)
+            )
+        self._plot.setToolTip("\n".join(lines))
+
+
+def _tick_money(value: float) -> str:
+    return f"${value:,.0f}" if value >= 1 else f"${value:.2g}"
+
+
+def _log(point: Point) -> tuple[float, float]:
+    return math.log10(point.time_s.mid), math.log10(point.cost_usd.mid)

@@ -1,0 +1,117 @@
+"""A recommendation on a page: the answer, the ranked table, and below it the plot, the reasons and the rest."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextOption
+from PySide6.QtWidgets import QPlainTextEdit, QSplitter, QTabWidget, QVBoxLayout, QWidget
+
+from gpuscope.domain.recommendation import Recommendation
+from gpuscope.ui.advisor_cells import configuration_name, place
+from gpuscope.ui.advisor_explanation import ExplanationTree
+from gpuscope.ui.advisor_plot import CostTimePlot
+from gpuscope.ui.advisor_rejected import RejectedList
+from gpuscope.ui.advisor_table_view import CandidateTable
+from gpuscope.ui.advisor_verdict import VerdictView
+from gpuscope.ui.theme import GRID
+
+
+class ResultPage(QWidget):
+    """Choosing a row of the table or a mark of the plot shows that candidate everywhere."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Empty until `show_recommendation`."""
+        super().__init__(parent)
+        self._recommendation: Recommendation | None = None
+        self.verdict = VerdictView(self)
+        self.table = CandidateTable(self)
+        self.plot = CostTimePlot(self)
+        self.explanation = ExplanationTree(self)
+        self.rejected = RejectedList(self)
+        self.assumptions = QPlainTextEdit(self)
+        self.assumptions.setReadOnly(True)
+        self.assumptions.setTabChangesFocus(True)
+        self.assumptions.setWordWrapMode(QTextOption.WrapMode.WordWrap)
+        self.assumptions.setAccessibleName(self.tr("Assumptions and prices"))
+        self.tabs = QTabWidget(self)
+        self.tabs.setDocumentMode(True)
+        self.tabs.setUsesScrollButtons(True)
+        self.tabs.addTab(self.plot, self.tr("Cost and time"))
+        self.tabs.addTab(self.explanation, self.tr("Why"))
+        self.tabs.addTab(self.rejected, self.tr("Rejected"))
+        self.tabs.addTab(self.assumptions, self.tr("Assumptions"))
+        self._lay_out()
+        self.table.chosen.connect(self._on_chosen)
+        self.plot.chosen.connect(self.table.choose)
+
+    def show_recommendation(self, recommendation: Recommendation, basis: str) -> None:
+        """Replace everything; the same configuration stays chosen when it is still there."""
+        chosen = self._chosen_key()
+        self._recommendation = recommendation
+        self.verdict.show_recommendation(recommendation, basis)
+        self.table.show_recommendation(recommendation)
+        self.table.setVisible(bool(recommendation.candidates))
+        self.plot.show_recommendation(recommendation)
+        self.rejected.show_rejected(recommendation.rejected)
+        self.tabs.setTabText(2, self.tr("Rejected ({0})").format(len(recommendation.rejected)))
+        self.assumptions.setPlainText(self._assumptions_text(recommendation))
+        self.explanation.explain(None)
+        number = self._number_of(chosen)
+        if number is not None:
+            self.table.choose(number)
+        elif not recommendation.candidates:
+            self.tabs.setCurrentWidget(self.rejected)
+
+    def chosen_number(self) -> int | None:
+        """Number of the chosen candidate."""
+        rows = self.table.selectionModel().selectedRows()
+        return self.table.candidates.candidate_number(rows[0].row()) if rows else None
+
+    def _lay_out(self) -> None:
+        splitter = QSplitter(Qt.Orientation.Vertical, self)
+        splitter.setChildrenCollapsible(False)
+        splitter.addWidget(self.table)
+        splitter.addWidget(self.tabs)
+        splitter.setStretchFactor(0, 1)
+        splitter.setStretchFactor(1, 1)
+        splitter.setSizes([1000, 1000])  # equal shares of whatever there is
+        self.table.setMinimumHeight(12 * GRID)
+        self.tabs.setMinimumHeight(16 * GRID)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        column.addWidget(self.verdict)
+        column.addWidget(splitter, 1)
+
+    def _on_chosen(self, number: int) -> None:
+        if self._recommendation is None:
+            return
+        self.plot.choose(number)
+        self.explanation.explain(self._recommendation.candidates[number].explanation)
+
+    def _chosen_key(self) -> tuple[str, str] | None:
+        number = self.chosen_number()
+        return None if number is None else self._key(number)
+
+    def _key(self, number: int) -> tuple[str, str]:
+        candidate = self._recommendation.candidates[number]  # type: ignore[union-attr]  # there is one while rows are
+        return configuration_name(candidate.gpu, candidate.gpu_name, candidate.count), place(candidate)
+
+    def _number_of(self, key: tuple[str, str] | None) -> int | None:
+        if self._recommendation is None or not self._recommendation.candidates:
+            return None
+        numbers = range(len(self._recommendation.candidates))
+        fallback = self._recommendation.recommended or 0
+        return next((number for number in numbers if self._key(number) == key), fallback)
+
+    def _assumptions_text(self, recommendation: Recommendation) -> str:
+        parts = [f"• {sentence}" for sentence in recommendation.assumptions]
+        if recommendation.sensitivity:
+            parts += ["", self.tr("What would change the choice:")]
+            parts += [f"• {each.sentence}" for each in recommendation.sensitivity]
+        offers = [candidate.offer for candidate in recommendation.candidates if candidate.offer is not None]
+        undated = self.tr("undated")
+        sources = sorted({f"• {each.provider}: {each.price_date or undated}, {each.source}" for each in offers})
+        if sources:
+            parts += ["", self.tr("Prices:"), *sources]
+        return "\n".join(parts) if parts else self.tr("None were needed.")

@@ -1,0 +1,93 @@
+"""What the advice is for: the session, or a model that is typed in; and the way to the report."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QSizePolicy, QWidget
+
+from gpuscope.ui.theme import GRID
+
+SESSION_MINIMUM_WIDTH = 6 * GRID
+_BUTTON_PADDING = 4 * GRID
+
+
+class SourceBar(QWidget):
+    """Two buttons of which one is down, and the export."""
+
+    changed = Signal()
+    """The other source was chosen."""
+    export_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """The session is chosen; there is none yet."""
+        super().__init__(parent)
+        self._session = _ElasticButton(self)
+        self._session.setCheckable(True)
+        self._session.setChecked(True)
+        self._estimate = QPushButton(self.tr("T&yped in"), self)
+        self._estimate.setCheckable(True)
+        self._export = QPushButton(self.tr("E&xport…"), self)
+        self._estimate.setToolTip(self.tr("Advise on a model that is typed in instead of measured."))
+        self._export.setToolTip(self.tr("Export a report of the session with this advice."))
+        self._export.clicked.connect(self.export_requested)
+        group = QButtonGroup(self)
+        group.addButton(self._session)
+        group.addButton(self._estimate)
+        self._estimate.toggled.connect(lambda _on: self.changed.emit())
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GRID // 2)
+        row.addWidget(self._session, 1)
+        row.addWidget(self._estimate)
+        row.addSpacing(GRID)
+        row.addWidget(self._export)
+        self.set_session("")
+        self.set_exportable(False)
+
+    @property
+    def estimating(self) -> bool:
+        """True while the typed-in model is chosen."""
+        return self._estimate.isChecked()
+
+    def set_session(self, name: str) -> None:
+        """Name of the session; empty when there is none."""
+        self._session.set_full_text(name or self.tr("No session"))
+
+    def choose_session(self) -> None:
+        """Press the session's button."""
+        self._session.setChecked(True)
+
+    def choose_estimate(self) -> None:
+        """Press the other button."""
+        self._estimate.setChecked(True)
+
+    def set_exportable(self, exportable: bool) -> None:
+        """Whether there is something to write a report of."""
+        self._export.setEnabled(exportable)
+
+
+class _ElasticButton(QPushButton):
+    """A button that shortens its text in the middle when there is no room."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._full = ""
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def set_full_text(self, text: str) -> None:
+        self._full = text
+        self.setToolTip(text)
+        self.setAccessibleName(text)
+        self._elide()
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(SESSION_MINIMUM_WIDTH, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._elide()
+
+    def _elide(self) -> None:
+        room = max(self.width() - _BUTTON_PADDING, 0)
+        self.setText(self.fontMetrics().elidedText(self._full, Qt.TextElideMode.ElideMiddle, room).replace("&", "&&"))

@@ -1,0 +1,57 @@
+"""Where the Advisor panel's footprints, recommendations and choices come from; called beside the window's thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpuscope.advisor.estimate import estimate
+from gpuscope.domain.footprint import Footprint
+from gpuscope.domain.recommendation import Constraints, Recommendation
+from gpuscope.engine import advise as advice
+from gpuscope.engine.footprint import footprint_of
+from gpuscope.engine.session import open_session
+from gpuscope.ui.advisor_constraints import Choices
+from gpuscope.ui.advisor_estimate import EstimateInput
+
+
+@dataclass(frozen=True, slots=True)
+class AdvisorSources:
+    """Functions that may take a while and raise `GpuscopeError`."""
+
+    footprint: Callable[[Path], Footprint]
+    """Of a session, as far as it goes."""
+    advise: Callable[[Footprint, Constraints], Recommendation]
+    estimate: Callable[[EstimateInput], Footprint]
+    """Of a model that was typed in."""
+    choices: Callable[[], Choices]
+    """What the catalogue offers to choose from."""
+
+
+def engine_sources() -> AdvisorSources:
+    """The real ones."""
+    return AdvisorSources(footprint=_footprint, advise=advice.advise, estimate=_estimate, choices=_choices)
+
+
+def _footprint(path: Path) -> Footprint:
+    with open_session(path) as reader:
+        return footprint_of(reader)
+
+
+def _estimate(model: EstimateInput) -> Footprint:
+    return estimate(model.parameters, model.dtype, model.stage, model.optimizer)
+
+
+def _choices() -> Choices:
+    catalogue = advice.catalogue()
+    return Choices(
+        providers=_plain({offer.provider for offer in catalogue.offers}),
+        regions=_plain({offer.region for offer in catalogue.offers}),
+        vendors=_plain({gpu.vendor for gpu in catalogue.gpus}),
+        gpus=sorted(((gpu.id, gpu.name) for gpu in catalogue.gpus), key=lambda choice: choice[1].lower()),
+    )
+
+
+def _plain(values: set[str]) -> list[tuple[str, str]]:
+    return [(value, value) for value in sorted(values, key=str.lower) if value]

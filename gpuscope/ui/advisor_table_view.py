@@ -1,0 +1,118 @@
+"""The table of candidates as a view: sorting, choosing a row, copying, fewer columns where there is less room."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QItemSelection, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QWidget
+
+from gpuscope.domain.recommendation import Recommendation
+from gpuscope.ui.advisor_cells import Column
+from gpuscope.ui.advisor_table import CandidateModel
+from gpuscope.ui.range_delegate import ROW_HEIGHT, RangeDelegate
+from gpuscope.ui.theme import GRID
+
+CONFIGURATION_MINIMUM_WIDTH = 17 * GRID
+FIGURE_MINIMUM_WIDTH = 9 * GRID
+_FIRST_SHOWN = (
+    Column.CONFIGURATION,
+    Column.TIME,
+    Column.COST,
+    Column.FIT,
+    Column.STEP_TIME,
+    Column.COST_PER_HOUR,
+    Column.ENERGY,
+    Column.CONFIDENCE,
+)
+"""Columns in the order in which they get room."""
+
+
+class CandidateTable(QTableView):
+    """Shows a recommendation's candidates; columns that have no room are hidden, the explanation still has them."""
+
+    chosen = Signal(int)
+    """Number of the candidate in the row that was chosen."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Empty until `show_recommendation`."""
+        super().__init__(parent)
+        self.candidates = CandidateModel(self)
+        self.setModel(self.candidates)
+        self.setItemDelegate(RangeDelegate(self))
+        self.setAccessibleName(self.tr("Ranked configurations"))
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setTabKeyNavigation(False)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
+        head = self.horizontalHeader()
+        head.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        head.setHighlightSections(False)
+        head.setSortIndicatorClearable(True)
+        head.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        self.setSortingEnabled(True)
+        self.selectionModel().selectionChanged.connect(self._report_choice)
+        copy = QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), self)
+        copy.setContext(Qt.ShortcutContext.WidgetShortcut)
+        copy.activated.connect(self.copy_all)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._show_menu)
+
+    def show_recommendation(self, recommendation: Recommendation) -> None:
+        """Replace the rows, keep the sorting."""
+        self.candidates.show(recommendation)
+        head = self.horizontalHeader()
+        self.candidates.sort(head.sortIndicatorSection(), head.sortIndicatorOrder())
+        self._share_width()
+
+    def choose(self, candidate_number: int) -> None:
+        """Select a candidate's row and scroll to it."""
+        row = self.candidates.row_of(candidate_number)
+        self.selectRow(row)
+        self.scrollTo(self.candidates.index(row, 0))
+
+    def copy_all(self) -> None:
+        """Put the whole table on the clipboard as tab-separated text."""
+        QGuiApplication.clipboard().setText(self.candidates.as_tsv())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the width out again."""
+        super().resizeEvent(event)
+        self._share_width()
+
+    def _share_width(self) -> None:
+        """Columns get room in the order of their importance; what is left over goes to the first."""
+        free = self.viewport().width()
+        widths: dict[Column, int] = {}
+        for column in _FIRST_SHOWN:
+            width = self._wanted_width(column)
+            if widths and width > free:
+                break
+            widths[column] = width
+            free -= width
+        for column in Column:
+            self.setColumnHidden(column, column not in widths)
+            if column in widths:
+                extra = max(free, 0) if column is Column.CONFIGURATION else 0
+                self.setColumnWidth(column, widths[column] + extra)
+
+    def _wanted_width(self, column: Column) -> int:
+        if column is Column.CONFIGURATION:
+            return CONFIGURATION_MINIMUM_WIDTH
+        head = self.horizontalHeader().sectionSizeHint(column)
+        return max(FIGURE_MINIMUM_WIDTH, self.sizeHintForColumn(column), head)
+
+    def _report_choice(self, selected: QItemSelection) -> None:
+        rows = selected.indexes()
+        if rows:
+            self.chosen.emit(self.candidates.candidate_number(rows[0].row()))
+
+    def _show_menu(self, position: object) -> None:
+        menu = QMenu(self)
+        menu.addAction(self.tr("&Copy table"), self.copy_all)
+        menu.exec(self.viewport().mapToGlobal(position))  # type: ignore[call-overload]  # Qt's signal hands over a QPoint
+        menu.deleteLater()

@@ -1,0 +1,141 @@
+"""Recommendations made by hand for the tests of the Advisor panel: invented figures, real shapes."""
+
+from __future__ import annotations
+
+from gpuscope.domain.base import Range
+from gpuscope.domain.footprint import Footprint, FootprintDevice, FootprintSource, Steps
+from gpuscope.domain.recommendation import (
+    Candidate,
+    CandidateMemory,
+    Constraints,
+    Explanation,
+    Offer,
+    Recommendation,
+    Rejected,
+    Sensitivity,
+    Verdict,
+)
+
+GIB = 1024**3
+
+FOOTPRINT = Footprint(
+    source=FootprintSource(kind="measured", session="train.gpuscope"),
+    devices=(FootprintDevice(gpu="h100-sxm5-80gb", name="NVIDIA H100 80GB HBM3"),),
+    steps=Steps(count=1240),
+)
+
+
+def spread(mid: float, share: float = 0.2) -> Range:
+    return Range(low=mid * (1 - share), mid=mid, high=mid * (1 + share))
+
+
+def offer(provider: str, instance_type: str, *, stale: bool = False) -> Offer:
+    return Offer(
+        provider=provider, instance_type=instance_type, region="us-east-1", price_date="2026-11-20", stale=stale,
+        source="published price list",
+    )  # fmt: skip
+
+
+def explanation(hours: float) -> Explanation:
+    step = Explanation(
+        name="Step time",
+        value=f"{hours * 3.6:.0f} ms",
+        formula="measured step × ratio of the GPUs, by class of operator",
+        provenance="derived",
+        inputs=(
+            Explanation(name="Measured step", value="212 ms", provenance="measured: median of 1,140 steady steps"),
+            Explanation(name="Ratio for matrix products", value="0.54", formula="989 / 1830", provenance="catalogue"),
+            Explanation(name="Ratio for the rest", value="0.58", formula="3.35 / 5.78", provenance="catalogue"),
+        ),
+    )
+    memory = Explanation(
+        name="Memory", value="25.7 GiB", formula="peak + context", provenance="measured",
+        inputs=(Explanation(name="Peak", value="24.9 GiB", provenance="measured: allocator"),),
+    )  # fmt: skip
+    time = Explanation(name="Time for the work", value=f"{hours:.0f} h", formula="steps × step time", inputs=(step,))
+    return Explanation(name="Why", value="", inputs=(time, memory))
+
+
+def rented(name: str, count: int, hours: float, dollars: float, provider: str = "aws", *, memory_gib: float = 48.0,
+           stale: bool = False, confidence: str = "specification") -> Candidate:  # fmt: skip
+    return Candidate(
+        gpu=name.lower().replace(" ", "-"),
+        gpu_name=name,
+        count=count,
+        acquisition="rent",
+        offer=offer(provider, f"g6e.{12 * count}xlarge", stale=stale),
+        fits=True,
+        memory=CandidateMemory(needed_bytes=spread(25.7 * GIB, 0.05), available_bytes=round(memory_gib * GIB)),
+        step_time_s=spread(hours * 3.6e-3),
+        time_to_finish_s=spread(hours * 3600),
+        cost_usd=spread(hours * dollars),
+        cost_usd_per_hour=Range.exact(dollars),
+        energy_kwh=spread(hours * count * 0.35),
+        confidence=confidence,
+        reason=f"{count} × {name} finish in time at the lowest cost.",
+        explanation=explanation(hours),
+    )
+
+
+def bought(name: str, count: int, hours: float, dollars: float) -> Candidate:
+    return Candidate(
+        gpu=name.lower(), gpu_name=name, count=count, acquisition="buy", fits=True,
+        memory=CandidateMemory(needed_bytes=spread(25.7 * GIB, 0.05), available_bytes=32 * GIB),
+        step_time_s=spread(hours * 3.6e-3), time_to_finish_s=spread(hours * 3600), cost_usd=Range.exact(dollars),
+        energy_kwh=spread(hours * 0.5), reason="Pays off after four such runs.",
+        explanation=explanation(hours),
+    )  # fmt: skip
+
+
+UNPRICED = Candidate(
+    gpu="b300", gpu_name="NVIDIA RTX PRO 6000 Blackwell Server Edition", count=1, acquisition="buy", fits=None,
+    reason="Nobody publishes a price.",
+)  # fmt: skip
+
+
+def recommendation(constraints: Constraints | None = None) -> Recommendation:
+    return Recommendation(
+        verdict=Verdict.RENT,
+        sentence="Rent 2 × L40S from aws (g6e.24xlarge, us-east-1): done in 28–42 h for $63–94, before Friday 18:00.",
+        constraints=constraints or Constraints(),
+        recommended=0,
+        alternates=(1, 3),
+        candidates=(
+            rented("L40S", 2, 35, 2.24, stale=True),
+            rented("H100 SXM", 1, 27.5, 3.29, "lambda", memory_gib=80, confidence="calibrated"),
+            rented("A100 80GB SXM", 1, 52, 1.89, "runpod", memory_gib=80),
+            bought("RTX 5090", 1, 61, 2399),
+            rented("H100 SXM", 8, 4.1, 26.3, "coreweave", memory_gib=80),
+            rented("B200", 8, 1.9, 44.0, "nebius", memory_gib=180),
+            UNPRICED,
+        ),
+        rejected=(
+            Rejected(gpu="t4", gpu_name="T4", count=1, reason_code="memory", reason="Needs 25.7 GiB, has 14.9 GiB."),
+            Rejected(
+                gpu="t4", gpu_name="T4", count=2, reason_code="memory", reason="Needs 21 GiB a GPU, has 14.9 GiB."
+            ),
+            Rejected(
+                gpu="l4",
+                gpu_name="L4",
+                count=1,
+                reason_code="deadline",
+                reason="Takes 180–260 h; the deadline is in 74 h.",
+            ),
+        ),
+        sensitivity=(Sensitivity(input="deadline", sentence="With 60 h or more, 1 × A100 80GB SXM is cheaper."),),
+        assumptions=(
+            "The batch on each GPU stays as measured.",
+            "Data loading keeps up with a GPU twice as fast.",
+        ),
+        prices_as_of="2026-07-20 to 2026-11-20",
+    )
+
+
+IMPOSSIBLE = Recommendation(
+    verdict=Verdict.IMPOSSIBLE,
+    sentence="No configuration finishes by the deadline within $5: the cheapest in time costs $63–94.",
+    constraints=Constraints(budget_usd=5),
+    rejected=(
+        Rejected(gpu="l40s", gpu_name="L40S", count=2, reason_code="budget", reason="Costs $63–94, the budget is $5."),
+    ),
+)

@@ -1,0 +1,253 @@
+"""The Advisor panel: its states, ranking again while typing, choosing, copying; pictures of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QLineEdit
+from pytestqt.qtbot import QtBot
+
+from gpuscope.domain.device import Host
+from gpuscope.domain.footprint import Footprint, FootprintSource
+from gpuscope.domain.recommendation import Constraints, Recommendation
+from gpuscope.domain.run import Manifest, RunSpec
+from gpuscope.errors import SessionError
+from gpuscope.ui import theme
+from gpuscope.ui.advisor_constraints import Choices
+from gpuscope.ui.advisor_estimate import EstimateInput
+from gpuscope.ui.advisor_panel import AdvisorPanel
+from gpuscope.ui.advisor_sources import AdvisorSources
+from tests.ui.advisor_samples import FOOTPRINT, IMPOSSIBLE, recommendation
+from tests.ui.panel_pictures import colours_in, save_picture
+
+MANIFEST = Manifest(
+    session_id="1", kind="run", created_wall_s=0, created_monotonic_s=0, gpuscope_version="0", interval_s=0.1,
+    host=Host(hostname="box", os="Linux"),
+    run=RunSpec(argv=("python", "train.py"), cwd="/", target="script", display="train.py --config gpt2-medium.yaml"),
+)  # fmt: skip
+CHOICES = Choices(
+    providers=[("aws", "aws"), ("lambda", "lambda")], regions=[("us-east-1", "us-east-1")],
+    vendors=[("NVIDIA", "NVIDIA")], gpus=[("l40s", "L40S"), ("t4", "T4")],
+)  # fmt: skip
+
+
+class Recorder:
+    """Stands where the engine is, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[Constraints] = []
+        self.models: list[EstimateInput] = []
+        self.answer: Callable[[Constraints], Recommendation] = recommendation
+        self.footprint_error: str = ""
+
+    def footprint(self, path: Path) -> Footprint:
+        if self.footprint_error:
+            raise SessionError(self.footprint_error)
+        return FOOTPRINT
+
+    def advise(self, footprint: Footprint, constraints: Constraints) -> Recommendation:
+        self.asked.append(constraints)
+        return self.answer(constraints)
+
+    def estimate(self, model: EstimateInput) -> Footprint:
+        self.models.append(model)
+        return Footprint(source=FootprintSource(kind="estimated"))
+
+    def sources(self) -> AdvisorSources:
+        return AdvisorSources(self.footprint, self.advise, self.estimate, lambda: CHOICES)
+
+
+@pytest.fixture
+def engine() -> Recorder:
+    return Recorder()
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, qapp: QApplication, engine: Recorder) -> Iterator[AdvisorPanel]:
+    theme.apply_theme(qapp, theme.Mode.LIGHT)
+    widget = AdvisorPanel(sources=engine.sources())
+    qtbot.addWidget(widget)
+    widget.resize(400, 900)
+    widget.show()
+    qtbot.waitUntil(lambda: not widget._choosing.busy)
+    yield widget
+    qtbot.waitUntil(lambda: not (widget._reading.busy or widget._ranking.busy))
+
+
+def finish(qtbot: QtBot, panel: AdvisorPanel) -> None:
+    panel.on_session_opened(MANIFEST, Path("/tmp/train.gpuscope"))
+    panel.on_session_ended(None)
+    qtbot.waitUntil(lambda: panel.recommendation is not None)
+
+
+def shown_text(panel: AdvisorPanel) -> str:
+    return panel.message._title.text() if panel.message.isVisible() else panel.result.verdict._sentence.text()
+
+
+def test_without_a_session_it_says_what_to_do(panel: AdvisorPanel) -> None:
+    assert "Nothing to advise on yet" in shown_text(panel)
+    assert panel.message._estimate.isVisible()
+    assert not panel.source_bar._export.isEnabled()
+
+
+def test_while_running_it_offers_advice_on_what_is_known(qtbot: QtBot, panel: AdvisorPanel, engine: Recorder) -> None:
+    panel.on_session_opened(MANIFEST, Path("/tmp/train.gpuscope"))
+    assert "when the run has ended" in shown_text(panel)
+    qtbot.mouseClick(panel.message._so_far, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: panel.recommendation is not None)
+    assert "still going on" in panel.result.verdict._basis.text()
+
+
+def test_the_end_of_the_run_brings_the_answer(qtbot: QtBot, panel: AdvisorPanel) -> None:
+    said: list[str] = []
+    panel.status.connect(said.append)
+    finish(qtbot, panel)
+    assert shown_text(panel).startswith("Rent 2 × L40S")
+    assert "measured over 1,240 steps on NVIDIA H100" in panel.result.verdict._basis.text()
+    assert panel.result.chosen_number() == 0
+    assert panel.result.explanation.topLevelItem(0).text(0) == "Time for the work"
+    assert said[-1] == ""
+    with qtbot.waitSignal(panel.export_requested):
+        qtbot.mouseClick(panel.source_bar._export, Qt.MouseButton.LeftButton)
+
+
+def test_typing_ranks_again_once(qtbot: QtBot, panel: AdvisorPanel, engine: Recorder) -> None:
+    finish(qtbot, panel)
+    asked = len(engine.asked)
+    qtbot.keyClicks(panel.constraints_form._lines["deadline"], "36h")
+    qtbot.waitUntil(lambda: len(engine.asked) > asked)
+    qtbot.waitUntil(lambda: not panel._ranking.busy)
+    assert len(engine.asked) == asked + 1
+    assert engine.asked[-1].deadline_s == 36 * 3600
+
+
+def test_a_mistake_is_said_under_its_field_and_keeps_the_answer(
+    qtbot: QtBot, panel: AdvisorPanel, engine: Recorder
+) -> None:
+    finish(qtbot, panel)
+    asked = len(engine.asked)
+    line = panel.constraints_form._lines["budget"]
+    qtbot.keyClicks(line, "lots")
+    qtbot.waitUntil(lambda: "amount of money" in line.accessibleDescription())
+    assert len(engine.asked) == asked
+    assert shown_text(panel).startswith("Rent 2 × L40S")
+    line.setText("$1,200")
+    qtbot.waitUntil(lambda: len(engine.asked) > asked)
+    assert engine.asked[-1].budget_usd == 1200
+    assert line.accessibleDescription() == ""
+
+
+def test_an_overtaken_answer_is_dropped(qtbot: QtBot, panel: AdvisorPanel, engine: Recorder) -> None:
+    finish(qtbot, panel)
+    release = threading.Event()
+
+    def slow_at_first(constraints: Constraints) -> Recommendation:
+        if constraints.budget_usd == 1:
+            release.wait(10)
+            return IMPOSSIBLE
+        return recommendation(constraints)
+
+    engine.answer = slow_at_first
+    line = panel.constraints_form._lines["budget"]
+    line.setText("1")
+    qtbot.waitUntil(lambda: engine.asked[-1].budget_usd == 1)
+    line.setText("200")
+    qtbot.wait(300)
+    release.set()
+    qtbot.waitUntil(lambda: engine.asked[-1].budget_usd == 200 and not panel._ranking.busy)
+    assert panel.recommendation is not None
+    assert panel.recommendation.constraints.budget_usd == 200
+
+
+def test_a_footprint_that_fails_is_said(qtbot: QtBot, panel: AdvisorPanel, engine: Recorder) -> None:
+    engine.footprint_error = "There is no file /tmp/train.gpuscope."
+    panel.on_session_opened(MANIFEST, Path("/tmp/train.gpuscope"))
+    panel.on_session_ended(None)
+    qtbot.waitUntil(lambda: "no file" in panel.message._text.text())
+    assert panel.message.isVisible()
+
+
+def test_a_typed_in_model_is_estimated(qtbot: QtBot, panel: AdvisorPanel, engine: Recorder) -> None:
+    qtbot.mouseClick(panel.message._estimate, Qt.MouseButton.LeftButton)
+    assert panel.estimate_form.isVisible()
+    assert "How large" in shown_text(panel)
+    qtbot.keyClicks(panel.estimate_form._parameters, "7B")
+    qtbot.waitUntil(lambda: panel.recommendation is not None)
+    assert engine.models[-1] == EstimateInput(
+        parameters=7_000_000_000, dtype="float32", stage="training", optimizer="adamw"
+    )
+    assert "nothing was measured" in panel.result.verdict._basis.text()
+    panel.estimate_form._parameters.setText("seven")
+    qtbot.waitUntil(lambda: "not a number" in panel.estimate_form._parameters.accessibleDescription())
+    assert panel.recommendation is None
+
+
+def test_nothing_possible_shows_why(qtbot: QtBot, panel: AdvisorPanel, engine: Recorder, tmp_path: Path) -> None:
+    engine.answer = lambda _constraints: IMPOSSIBLE
+    finish(qtbot, panel)
+    assert not panel.result.table.isVisible()
+    assert panel.result.rejected.isVisible()
+    save_picture(panel, "advisor-impossible", tmp_path)
+
+
+def test_choosing_goes_both_ways(qtbot: QtBot, panel: AdvisorPanel) -> None:
+    finish(qtbot, panel)
+    table = panel.result.table
+    table.setFocus()
+    qtbot.keyClick(table, Qt.Key.Key_Down)
+    assert panel.result.chosen_number() == 1
+    assert panel.result.plot._chosen == 1
+    panel.result.plot.chosen.emit(4)
+    assert panel.result.chosen_number() == 4
+
+
+def test_copying_takes_the_whole_table(qtbot: QtBot, panel: AdvisorPanel) -> None:
+    finish(qtbot, panel)
+    panel.result.table.setFocus()
+    qtbot.keyClick(panel.result.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert len(lines) == 1 + len(recommendation().candidates)
+    assert lines[0].split("\t")[0] == "GPU × n"
+    assert lines[1].startswith("2 × L40S (aws · g6e.24xlarge · us-east-1)\t26 / 48 GiB\t")
+    assert lines[-1].endswith("\t\t\t\t\t\tspecified")
+
+
+def test_every_field_is_reached_by_tab(qtbot: QtBot, panel: AdvisorPanel) -> None:
+    first = panel.constraints_form._lines["deadline"]
+    first.setFocus()
+    seen = []
+    for _ in range(12):
+        widget = QApplication.focusWidget()
+        seen.append(widget)
+        qtbot.keyClick(widget, Qt.Key.Key_Tab)
+    lines = [widget for widget in seen if isinstance(widget, QLineEdit)]
+    names = [name for line in lines for name, known in panel.constraints_form._lines.items() if known is line]
+    assert names[:4] == ["deadline", "total", "budget", "budget_per_hour"]
+
+
+@pytest.mark.parametrize("mode", [theme.Mode.LIGHT, theme.Mode.DARK])
+@pytest.mark.parametrize("width", [336, 400, 700])
+def test_pictures(
+    qtbot: QtBot, qapp: QApplication, panel: AdvisorPanel, mode: theme.Mode, width: int, tmp_path: Path
+) -> None:
+    theme.apply_theme(qapp, mode)
+    panel.resize(width, 900)
+    finish(qtbot, panel)
+    panel.result.tabs.setCurrentWidget(panel.result.plot)
+    qtbot.wait(50)
+    assert panel.width() == width, "the panel must not force itself wider"
+    assert colours_in(save_picture(panel, f"advisor-{mode}-{width}", tmp_path)) > 10
+    panel.result.tabs.setCurrentWidget(panel.result.explanation)
+    panel.constraints_form._section.set_open(True)
+    panel.resize(width, 1000)
+    qtbot.wait(50)
+    save_picture(panel, f"advisor-why-{mode}-{width}", tmp_path)
+
+
+def test_picture_of_the_first_state(panel: AdvisorPanel, tmp_path: Path) -> None:
+    assert colours_in(save_picture(panel, "advisor-nothing", tmp_path)) > 3
