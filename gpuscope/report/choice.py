@@ -88,6 +88,7 @@ def requirement(constraints: Constraints, stage: str, texts: Texts) -> tuple[Fig
         given("total_samples", constraints.total_samples, "count", not_given),
         given("total_steps", constraints.total_steps, "count", not_given),
         given("total_epochs", constraints.total_epochs, "count", not_given),
+        given("samples_per_epoch", constraints.samples_per_epoch, "count", not_given),
         given("deadline", constraints.deadline_s, "s", no_limit),
         given("budget", constraints.budget_usd, "usd", no_limit),
         given("budget_per_hour", constraints.budget_usd_per_hour, "usd_per_hour", no_limit),
@@ -227,6 +228,8 @@ def fit_text(candidate: Candidate, texts: Texts) -> str:
     memory = candidate.memory
     needed = DASH if memory.needed_bytes is None else spread(memory.needed_bytes, "bytes")
     available = DASH if memory.available_bytes is None else number(memory.available_bytes, "bytes")
+    if needed[-4:] == available[-4:]:  # ` GiB` once is enough
+        needed = needed[:-4]
     text = texts("memory.needed_of", needed=needed, available=available)
     if candidate.fits is None:
         return f"{text}, {texts('candidate.fit_unknown')}"

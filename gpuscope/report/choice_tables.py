@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from reportlab.platypus import Flowable, Spacer
 
 from gpuscope.domain.recommendation import Candidate, Rejected
-from gpuscope.report.choice import candidate_name, fit_text
+from gpuscope.report.choice import fit_text
 from gpuscope.report.format import DASH, number, optional
 from gpuscope.report.model import Price, RankedCandidate, RejectionGroup, Report
 from gpuscope.report.styles import CONTENT_WIDTH, GREY, TROUBLE, paragraph, style
@@ -16,33 +16,46 @@ from gpuscope.report.text import Texts
 
 _CANDIDATE_COLUMNS = (
     ("column.rank", 20.0),
-    ("column.configuration", 142.0),
-    ("column.memory", 70.0),
-    ("column.step", 62.0),
-    ("column.finish", 58.0),
+    ("column.configuration", 126.0),
+    ("column.memory", 96.0),
+    ("column.step", 60.0),
+    ("column.finish", 54.0),
     ("column.rate", 42.0),
     ("column.cost", 62.0),
-    ("column.energy", 46.0),
+    ("column.energy", 42.0),
 )
 _NUMBERS = (2, 3, 4, 5, 6, 7)
+_NAMES_A_ROW = 10
+"""A row of a table cannot be broken over pages."""
 
 
 def candidate_table(candidates: Sequence[RankedCandidate], texts: Texts) -> list[Flowable]:
-    """All candidates, best first; the recommended row is stressed."""
+    """All candidates, best first: a row of figures and below it offer and reason; the recommended one is stressed."""
     scale = CONTENT_WIDTH / sum(width for _, width in _CANDIDATE_COLUMNS)
-    rows = [_candidate_row(ranked, texts) for ranked in candidates]
+    rows: list[list[Cell]] = []
+    for ranked in candidates:
+        rows += [_figures_row(ranked, texts), _reason_row(ranked, texts)]
     stressed = [index for index, ranked in enumerate(candidates) if ranked.role == "recommended"]
-    headings = [texts(key) for key, _ in _CANDIDATE_COLUMNS]
-    widths = [width * scale for _, width in _CANDIDATE_COLUMNS]
-    return [grid(headings, rows, widths, right=_NUMBERS, shaded=stressed)]
+    table = grid(
+        [texts(key) for key, _ in _CANDIDATE_COLUMNS],
+        rows,
+        [width * scale for _, width in _CANDIDATE_COLUMNS],
+        right=_NUMBERS,
+        shaded=[row for index in stressed for row in (2 * index, 2 * index + 1)],
+        joined=range(0, len(rows), 2),
+        wide=range(1, len(rows), 2),
+    )
+    return [table]
 
 
-def _candidate_row(ranked: RankedCandidate, texts: Texts) -> list[Cell]:
+def _figures_row(ranked: RankedCandidate, texts: Texts) -> list[Cell]:
     candidate = ranked.candidate
     price = texts("candidate.needs_quote") if _unpriced(candidate) else optional(candidate.cost_usd, "usd")
+    role = texts.or_else(f"role.{ranked.role}", "")
+    name = texts("candidate.role", name=ranked.name, role=role) if role else ranked.name
     return [
         text_cell(str(ranked.rank), colour=GREY),
-        _name_cell(ranked, texts),
+        text_cell(name, bold=ranked.role == "recommended"),
         number_cell(fit_text(candidate, texts), TROUBLE if candidate.fits is False else style().textColor),
         number_cell(optional(candidate.step_time_s, "s_per_step")),
         number_cell(optional(candidate.time_to_finish_s, "s")),
@@ -56,18 +69,13 @@ def _unpriced(candidate: Candidate) -> bool:
     return candidate.cost_usd is None and candidate.cost_usd_per_hour is None and candidate.acquisition != "keep"
 
 
-def _name_cell(ranked: RankedCandidate, texts: Texts) -> Cell:
+def _reason_row(ranked: RankedCandidate, texts: Texts) -> list[Cell]:
     candidate, offer = ranked.candidate, ranked.candidate.offer
-    role = texts.or_else(f"role.{ranked.role}", "")
-    name = texts("candidate.role", name=ranked.name, role=role) if role else ranked.name
     acquisition = texts.or_else(f"acquisition.{candidate.acquisition}", candidate.acquisition)
-    how = [acquisition, f"{offer.provider} {offer.instance_type}, {offer.region}"] if offer else [acquisition]
-    how.append(candidate.confidence)
-    return [
-        text_cell(name, bold=ranked.role == "recommended"),
-        text_cell(" · ".join(how), colour=GREY),
-        *([text_cell(candidate.reason)] if candidate.reason else []),
-    ]
+    parts = [acquisition, *([f"{offer.provider} {offer.instance_type}", offer.region] if offer else [])]
+    parts += [texts("candidate.basis", confidence=candidate.confidence), candidate.reason]
+    line = " · ".join(part for part in parts if part)
+    return [text_cell(""), text_cell(line, colour=GREY), *([text_cell("")] * (len(_CANDIDATE_COLUMNS) - 2))]
 
 
 def alternates(candidates: Sequence[RankedCandidate], texts: Texts) -> Iterator[Flowable]:
@@ -93,11 +101,23 @@ def rejection_tables(groups: Sequence[RejectionGroup], texts: Texts) -> list[Flo
 
 
 def _merged(rejected: Sequence[Rejected], texts: Texts) -> list[tuple[str, str]]:
-    """Configurations that are out for the very same reason in one row."""
-    names: dict[str, list[str]] = {}
+    """Names and reason; configurations that are out for the very same reason share a row, as far as it stays short."""
+    counts: dict[str, dict[str, list[int]]] = {}
     for item in rejected:
-        names.setdefault(item.reason, []).append(candidate_name(item, texts))
-    return [(", ".join(members), reason) for reason, members in names.items()]
+        gpu = item.gpu_name or item.gpu or texts("candidate.cpu_only")
+        counts.setdefault(item.reason, {}).setdefault(gpu, []).append(item.count)
+    rows = []
+    for reason, by_gpu in counts.items():
+        names = [_with_counts(gpu, numbers, texts) for gpu, numbers in by_gpu.items()]
+        starts = range(0, len(names), _NAMES_A_ROW)
+        rows += [(", ".join(names[start : start + _NAMES_A_ROW]), reason) for start in starts]
+    return rows
+
+
+def _with_counts(gpu: str, counts: list[int], texts: Texts) -> str:
+    if gpu == texts("candidate.cpu_only"):
+        return gpu
+    return texts("candidate.name", count=", ".join(map(str, sorted(set(counts)))), gpu=gpu)
 
 
 def price_table(report: Report, texts: Texts) -> Iterator[Flowable]:

@@ -8,7 +8,7 @@ from typing import Any
 from gpuscope.domain.base import Range
 from gpuscope.domain.device import Device
 from gpuscope.domain.events import Event
-from gpuscope.domain.footprint import Footprint, StepTime
+from gpuscope.domain.footprint import Footprint, Provenance, StepTime
 from gpuscope.domain.run import Manifest, RunOutcome
 from gpuscope.report.figures import FigureMaker, figure
 from gpuscope.report.model import Evidence, Figure, Group, Outcome, Phase, Plot
@@ -49,7 +49,7 @@ def evidence(
         source_sentence=texts.or_else(f"source.{kind}", kind),
         groups=(
             _machine(facts, make, texts),
-            _software(facts, make),
+            _software(facts, make, texts),
             _workload(footprint, make),
             _steps(footprint, make),
             _time_per_step(footprint, make),
@@ -74,8 +74,9 @@ def gpu_groups(devices: list[Device], texts: Texts) -> list[Group]:
 
 
 def _gpu_facts(device: Device, texts: Texts) -> tuple[Figure, ...]:
+    origin = Provenance(kind="measured", how=texts("origin.driver"))
     return tuple(
-        figure(f"figure.{key}", value, unit, missing=texts("missing.figure"))
+        figure(f"figure.{key}", value, unit, missing=texts("missing.figure"), origin=origin)
         for key, value, unit in (
             ("gpu", device.name, "text"),
             ("gpu_memory", device.memory_total_bytes, "bytes"),
@@ -104,17 +105,18 @@ def _machine(facts: Facts, make: FigureMaker, texts: Texts) -> Group:
     memory = next((device.memory_bytes for device in used if device.memory_bytes), None)
     driver = next((device.driver_version for device in devices if device.driver_version), None)
     host = facts.manifest.host
+    system = texts("origin.system")
     return Group(
         key="group.machine",
         figures=(
-            make("figure.gpus", names, missing=texts("missing.cpu_job") if devices else no_gpu),
-            make("figure.gpus_seen", there, missing=no_gpu),
+            make("figure.gpus", names, pointer="/devices", missing=texts("missing.cpu_job") if devices else no_gpu),
+            make("figure.gpus_seen", there, missing=no_gpu, seen=texts("origin.driver")),
             make("figure.gpu_memory", memory, "bytes", pointer="/devices", missing=no_gpu),
-            make("figure.driver", driver, missing=no_gpu),
-            make("figure.cpu", footprint.host.name or host.cpu_name, pointer="/host/name"),
-            make("figure.cores", footprint.host.cores or host.cores, "count", pointer="/host/cores"),
-            make("figure.host_memory", footprint.host.memory_bytes or host.memory_total_bytes, "bytes"),
-            make("figure.os", host.os),
+            make("figure.driver", driver, missing=no_gpu, seen=texts("origin.driver")),
+            make("figure.cpu", footprint.host.name or host.cpu_name, pointer="/host/name", seen=system),
+            make("figure.cores", footprint.host.cores or host.cores, "count", pointer="/host/cores", seen=system),
+            make("figure.host_memory", footprint.host.memory_bytes or host.memory_total_bytes, "bytes", seen=system),
+            make("figure.os", host.os, seen=system),
         ),
     )
 
@@ -125,7 +127,7 @@ def _counted(names: list[str]) -> str | None:
     return ", ".join(parts) or None
 
 
-def _software(facts: Facts, make: FigureMaker) -> Group:
+def _software(facts: Facts, make: FigureMaker, texts: Texts) -> Group:
     python = _first(facts.events, "process_start", "python")
     cuda = _first(facts.events, "framework", "cuda_version")
     framework = facts.footprint.workload.framework
@@ -133,9 +135,9 @@ def _software(facts: Facts, make: FigureMaker) -> Group:
     return Group(
         key="group.software",
         figures=(
-            make("figure.framework", name, pointer="/workload/framework"),
-            make("figure.framework_cuda", cuda),
-            make("figure.interpreter", python),
+            make("figure.framework", name, pointer="/workload/framework", seen=texts("origin.probe")),
+            make("figure.framework_cuda", cuda, seen=texts("origin.probe")),
+            make("figure.interpreter", python, seen=texts("origin.probe")),
             make("figure.recorded_by", facts.manifest.gpuscope_version),
         ),
     )

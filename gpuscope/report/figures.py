@@ -17,9 +17,16 @@ class FigureMaker:
         self._provenance = footprint.provenance
         self._missing = missing
 
-    def __call__(self, key: str, value: Raw, unit: str = "text", *, pointer: str = "", missing: str = "") -> Figure:
-        """A figure; its provenance is that of the JSON pointer or of the nearest part of the document around it."""
-        origin = self._origin(pointer) if value is not None else None
+    def __call__(
+        self, key: str, value: Raw, unit: str = "text", *, pointer: str = "", missing: str = "", seen: str = ""
+    ) -> Figure:
+        """A figure; its provenance is that of the JSON pointer or of the nearest part of the document around it.
+
+        Where the footprint has none, `seen` says where the session has the figure from.
+        """
+        origin = self._origin(pointer)
+        if origin is None and seen:
+            origin = Provenance(kind="measured", how=seen)
         return figure(key, value, unit, missing=missing or self._missing, origin=origin)
 
     def _origin(self, pointer: str) -> Provenance | None:
@@ -32,10 +39,10 @@ class FigureMaker:
 
 def figure(key: str, value: Raw, unit: str = "text", *, missing: str = "", origin: Provenance | None = None) -> Figure:
     """A figure; `missing` is only kept when there is no value."""
+    if value is None or value == "":
+        return Figure(key=key, unit=unit, missing=missing)
     kind = origin.kind if origin else ""
     how = " · ".join(part for part in (origin.how, origin.source) if part) if origin else ""
     if isinstance(value, Range):
         return Figure(key=key, value=value.mid, low=value.low, high=value.high, unit=unit, kind=kind, how=how)
-    if value is None or value == "":
-        return Figure(key=key, unit=unit, missing=missing)
     return Figure(key=key, value=value, unit=unit, kind=kind, how=how)

@@ -17,6 +17,7 @@ from gpuscope.report.text import Texts
 
 INDENT = 10.0
 """Points a level of the explanation."""
+_REASON = "choice.reason"
 ROOM_BELOW_HEADING = 110.0
 """Points. reportlab's keepWithNext would push a long table to the next page as a whole."""
 _RAW_UNITS = {
@@ -49,8 +50,7 @@ def minor(text: str) -> Paragraph:
 def body(report: Report, texts: Texts) -> list[Flowable]:
     """Everything after the first page, in the order in which a reader asks."""
     return [
-        *heading("section.requirement", texts),
-        *figure_table(report.requirement, texts),
+        KeepTogether([*heading("section.requirement", texts), *figure_table(report.requirement, texts)]),
         *_evidence(report.evidence, report.session, texts),
         *heading("section.candidates", texts),
         *(candidate_table(report.candidates, texts) if report.candidates else [_none(texts)]),
@@ -131,10 +131,10 @@ def _plots(evidence: Evidence, texts: Texts) -> Iterator[Flowable]:
 
 def _configuration(report: Report, texts: Texts) -> Iterator[Flowable]:
     if report.configuration:
-        yield from heading("section.configuration", texts)
-        yield from figure_table([f for f in report.configuration if f.key != "choice.reason"], texts)
-        reason = next(f for f in report.configuration if f.key == "choice.reason")
-        yield paragraph(figure_text(reason), style(before=4))
+        figures = [figure for figure in report.configuration if figure.key != _REASON]
+        reason = next(figure for figure in report.configuration if figure.key == _REASON)
+        table = [*figure_table(figures, texts), paragraph(figure_text(reason), style(before=4))]
+        yield KeepTogether([*heading("section.configuration", texts), *table])
         yield from alternates(report.candidates, texts)
     if report.explanation is not None:
         yield from heading("section.explanation", texts)
@@ -178,7 +178,9 @@ def _appendix(report: Report, texts: Texts) -> Iterator[Flowable]:
         rows.append([text_cell(_group_title(group, texts), bold=True), text_cell(""), text_cell("")])
         rows += [_raw_row(figure, texts) for figure in group.figures]
     headings = [texts("column.figure"), texts("column.value"), texts("column.how")]
-    yield grid(headings, rows, [CONTENT_WIDTH * share for share in (0.28, 0.36, 0.36)], right=[1], shaded=titles)
+    yield grid(
+        headings, rows, [CONTENT_WIDTH * share for share in (0.28, 0.36, 0.36)], right=[1], shaded=titles, joined=titles
+    )
     if report.identity is not None:
         yield from _identity(report.identity, texts)
 

@@ -26,6 +26,8 @@ def grid(
     *,
     right: Sequence[int] = (),
     shaded: Sequence[int] = (),
+    joined: Sequence[int] = (),
+    wide: Sequence[int] = (),
 ) -> Table:
     """A table with a heading row that is repeated on each page.
 
@@ -35,6 +37,8 @@ def grid(
         widths: points, one a column.
         right: columns of numbers.
         shaded: rows to stress, counted from 0.
+        joined: rows that belong to the one below them: no rule and no page break between.
+        wide: rows whose second cell runs on to the right edge.
     """
     head = [
         paragraph(text, style(bold=True, colour=GREY, right=column in right)) for column, text in enumerate(headings)
@@ -47,7 +51,11 @@ def grid(
         ("TOPPADDING", (0, 0), (-1, -1), 2.5),
         ("BOTTOMPADDING", (0, 0), (-1, -1), 3.5),
         ("LINEBELOW", (0, 0), (-1, 0), 0.8, INK),
-        ("LINEBELOW", (0, 1), (-1, -1), 0.3, RULE),
+        *(("LINEBELOW", (0, row + 1), (-1, row + 1), 0.3, RULE) for row in range(len(rows)) if row not in set(joined)),
+        *(("BOTTOMPADDING", (0, row + 1), (-1, row + 1), 1) for row in joined),
+        *(("TOPPADDING", (0, row + 2), (-1, row + 2), 0) for row in joined),
+        *(("NOSPLIT", (0, row + 1), (-1, row + 2)) for row in joined),
+        *(("SPAN", (1, row + 1), (-1, row + 1)) for row in wide),
         *(("BACKGROUND", (0, row + 1), (-1, row + 1), PANEL) for row in shaded),
     ]
     return Table([head, *map(list, rows)], colWidths=list(widths), repeatRows=1, style=TableStyle(look), hAlign="LEFT")

@@ -122,7 +122,7 @@ ENGLISH: dict[str, str] = {
     "figure.peak_reserved": "Reserved at the peak",
     "figure.peak_device": "On the device at the peak",
     "figure.peak_at": "Made by",
-    "figure.host_rss": "Main memory of the job at the peak",
+    "figure.host_rss": "Main memory of the job",
     "figure.utilization_gpu": "GPU busy",
     "figure.utilization_sm": "SM activity",
     "figure.utilization_tensor": "Tensor core activity",
@@ -141,6 +141,10 @@ ENGLISH: dict[str, str] = {
     "figure.exit_status": "Exit status",
     "figure.signal": "Ended by signal",
     "figure.error": "Error",
+    # Where the session has a figure from
+    "origin.driver": "read from the driver",
+    "origin.system": "read from the operating system",
+    "origin.probe": "seen in the workload's process",
     # Breakdown
     "part.parameters": "Parameters",
     "part.gradients": "Gradients",
@@ -218,6 +222,7 @@ ENGLISH: dict[str, str] = {
     "candidate.does_not_fit": "does not fit",
     "candidate.fit_unknown": "fit unknown",
     "candidate.role": "{name} ({role})",
+    "candidate.basis": "basis: {confidence}",
     "candidate.alternate": "Row {rank}: {name}. {reason}",
     # Table headings
     "column.rank": "#",
@@ -228,7 +233,6 @@ ENGLISH: dict[str, str] = {
     "column.rate": "An hour",
     "column.cost": "In all",
     "column.energy": "Energy, kWh",
-    "column.basis": "Basis",
     "column.reason": "Reason",
     "column.offer": "Offer",
     "column.region": "Region",
