@@ -9,9 +9,9 @@ def main() -> int:
     """Run what the command line asks for; returns the exit status."""
     arguments = sys.argv[1:]
     if arguments[:1] == ["_sampler"]:  # started for every recording: loads nothing but what it needs
-        from gpuscope.sources import sampler
+        from gpuscope.sources.sampler import main as run_sampler
 
-        return sampler.main(arguments[1:])
+        return run_sampler(arguments[1:])
     from gpuscope.cli import main as run_command_line
 
     return run_command_line(arguments)

@@ -16,7 +16,7 @@ from gpuscope.engine.record import check_interval
 from gpuscope.engine.supervisor import StopSignals, Supervisor
 from gpuscope.errors import RunError
 from gpuscope.runner.command import LaunchPlan
-from gpuscope.runner.process import Workload, read_workload_note
+from gpuscope.runner.process import Ended, Workload, read_workload_note, workload_alive
 from gpuscope.sources.client import SamplerClient
 from gpuscope.store.reader import SessionReader
 from gpuscope.store.schema import run_folder
@@ -64,11 +64,12 @@ def adopt(path: Path) -> RunOutcome:
     with contextlib.closing(SessionReader(path)) as reader:
         last_seen_s = _last_time(reader)
     writer = SessionWriter.adopt(path)
-    note = read_workload_note(run_folder(writer.path))
-    workload = Workload.attach(note.pid, note.create_time) if note is not None else None
-    now_s = writer.session_time(time.monotonic())
-    if workload is None:
+    folder = run_folder(writer.path)
+    note = read_workload_note(folder)
+    if note is None or not workload_alive(note):
         return _finish_unwatched(writer, note.pid if note else None, last_seen_s)
+    workload = Workload.attach(note.pid, note.create_time, folder)
+    now_s = writer.session_time(time.monotonic())
     sampler = SamplerClient(writer.manifest.interval_s, root_pid=workload.pid)
     sampler.start()
     try:
@@ -99,8 +100,8 @@ def _supervise(
         ended_s = writer.session_time(time.monotonic())
         supervisor.tick(time.monotonic())
         supervisor.drain_all()
-        ending = workload.poll()
-        assert ending is not None
+        ending = workload.poll() or Ended(None)
+        _note_leftovers(supervisor, workload)
         outcome = outcome_of(
             exit_status=ending.status,
             exit_signal=ending.signal,
@@ -113,6 +114,15 @@ def _supervise(
         )
         _finish(writer, outcome)
     return outcome
+
+
+def _note_leftovers(supervisor: Supervisor, workload: Workload) -> None:
+    """Processes that the job left running on purpose are not ours to end, but worth knowing of."""
+    unstoppable = workload.unstoppable()
+    left = unstoppable or workload.leftovers()
+    if left:
+        verb = "could not be stopped" if unstoppable else "still run"
+        supervisor.note("note", sentence=f"Processes that the job started {verb}: {', '.join(left)}.")
 
 
 def _finish_unwatched(writer: SessionWriter, root_pid: int | None, last_seen_s: float) -> RunOutcome:

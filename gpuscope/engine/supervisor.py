@@ -117,8 +117,13 @@ class Supervisor:
         self.drain(now)
         self.writer.commit()
 
-    def drain(self, now: float) -> bool:
-        """Move output and probe events to the session, not yet committed; False when there was nothing."""
+    def drain(self, now: float, *, final: bool = False) -> bool:
+        """Move output and probe events to the session, not yet committed; False when there was nothing.
+
+        Args:
+            now: monotonic seconds.
+            final: the workload has ended: an event line without its end is not waited for.
+        """
         piece = self._output.read()
         if piece:
             self.writer.add_output(now, piece)
@@ -126,7 +131,7 @@ class Supervisor:
             self._remember_lines(piece)
             if self._on_output is not None:
                 self._on_output(piece)
-        records = self._probe.read()
+        records = self._probe.read(final=final)
         for source, fields in records:
             data = {key: value for key, value in fields.items() if key not in {"t", "kind"}}
             self.writer.add_event(float(fields.get("t", now)), str(fields.get("kind", "unknown")), data, source)
@@ -140,6 +145,7 @@ class Supervisor:
         """Everything that the ended workload left."""
         while self.drain(time.monotonic()):
             self.writer.commit()
+        self.drain(time.monotonic(), final=True)
         self.writer.commit()
 
     def probe_events(self) -> list[tuple[str, dict[str, Any]]]:
