@@ -41,15 +41,15 @@ _FORMS = re.compile(
 )
 """Tokens that say by their beginning what they are: Hugging Face, OpenAI, GitHub, GitLab, AWS, Google, Slack, NVIDIA,
 Groq, Replicate, PyPI, npm, Weights & Biases, JSON web tokens."""
-_URL_PASSWORD = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://[^/\s:@'\"]*):([^/\s'\"]+)@")
+_URL_PASSWORD = re.compile(r"(?<![A-Za-z0-9+.-])([A-Za-z][A-Za-z0-9+.-]*://[^/\s:@'\"]*):([^/\s'\"]+)@")
 _URL_TOKEN = re.compile(r"(https?://)([^/\s:@'\"]{16,})@")
 _BEARER = re.compile(r"\b(bearer|basic)(\s+)([A-Za-z0-9+/=._~-]{8,})", re.IGNORECASE)
-_ASSIGNMENT = re.compile(
-    r"(?P<name>[A-Za-z_][\w.-]*)(?P<between>[\"']?\s*:\s*[\"']|=)(?P<value>\"[^\"]*\"|'[^']*'|[^\s\"'&;,}]+)"
-)
-"""`NAME=value`, `?name=value&`, `"name": "value"`, wherever in a text."""
-_OPTION = re.compile(r"(?P<name>--?[A-Za-z][\w.-]*)(?P<between>\s+)(?P<value>[^\s-]\S*)")
-"""`--name value` inside one argument, as in `bash -c "train --api-key abc"`."""
+_NAMED = re.compile(r"(?<![\w.-])(?P<name>-{0,2}[A-Za-z_][\w.-]*)(?P<between>[\"']?\s*[=:]\s*|\s+)(?=[^\s=:])")
+"""What may stand before a value in a text: `NAME=`, `?name=`, `"name": `, `--name `."""
+_QUOTED = re.compile(r"([\"'])(?P<value>.*?)(?=\1)", re.DOTALL)
+_AFTER_EQUALS = re.compile(r"(?P<value>[^\s\"'&;]+)")
+_AFTER_COLON = re.compile(r"(?P<value>[^\s\"'&;,}]+)")
+_AFTER_BLANK = re.compile(r"(?P<value>[^\s\"'-][^\s\"']*)")
 
 
 def is_secret_name(name: str) -> bool:
@@ -77,8 +77,7 @@ def redact_text(text: str) -> str:
     text = _URL_PASSWORD.sub(rf"\1:{HIDDEN}@", text)
     text = _URL_TOKEN.sub(rf"\1{HIDDEN}@", text)
     text = _BEARER.sub(rf"\1\2{HIDDEN}", text)
-    text = _ASSIGNMENT.sub(_hide_value, text)
-    return _OPTION.sub(_hide_value, text)
+    return _hide_named(text)
 
 
 def redact_arguments(argv: Iterable[str]) -> tuple[str, ...]:
@@ -111,9 +110,27 @@ def _redact_argument(argument: str) -> str:
     return redact_text(argument)
 
 
-def _hide_value(match: re.Match[str]) -> str:
-    name, value = match["name"], match["value"]
-    secret = is_secret_name(name) or name.lower().rpartition("-")[2] in _SIGNATURES
-    if not secret or value.strip("\"'").lower() in _HARMLESS_VALUES:
-        return match[0]
-    return f"{name}{match['between']}{HIDDEN}"
+def _hide_named(text: str) -> str:
+    shown, done = "", 0
+    for match in _NAMED.finditer(text):
+        value = _value_after(match) if match.start() >= done and _names_secret(match) else None
+        if value is not None and value["value"].lower() not in _HARMLESS_VALUES:
+            shown += text[done : value.start("value")] + HIDDEN
+            done = value.end()
+    return shown + text[done:]
+
+
+def _names_secret(match: re.Match[str]) -> bool:
+    name = match["name"]
+    if match["between"].isspace() and not name.startswith("-"):  # words of a sentence
+        return False
+    return is_secret_name(name) or name.lower().rpartition("-")[2] in _SIGNATURES
+
+
+def _value_after(match: re.Match[str]) -> re.Match[str] | None:
+    quoted = _QUOTED.match(match.string, match.end())
+    if quoted is not None:
+        return quoted
+    mark = match["between"].strip("\"' \t\r\n")
+    pattern = {"=": _AFTER_EQUALS, ":": _AFTER_COLON}.get(mark, _AFTER_BLANK)
+    return pattern.match(match.string, match.end())

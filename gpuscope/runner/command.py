@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpuscope import paths
-from gpuscope.domain.redact import redact_arguments, redact_environment
+from gpuscope.domain.redact import HIDDEN, redact_arguments, redact_environment
 from gpuscope.domain.run import RunSpec
 from gpuscope.errors import UsageError
 from gpuscope.runner.environment import outside_environment, workload_environment
@@ -87,7 +87,7 @@ def plan_launch(
         argv=redact_arguments(command.argv),
         cwd=str(folder),
         target=command.target,
-        display=shlex.join(("-m", *shown) if command.target == "module" else shown),
+        display=" ".join(_quoted(word) for word in (("-m", *shown) if command.target == "module" else shown)),
         interpreter=command.interpreter,
         interpreter_note=command.note,
         environment=redact_environment(given),
@@ -96,6 +96,12 @@ def plan_launch(
     )
     variables = workload_environment(outside, given, probe_site=paths.probe_dir() / "site", profile=profile)
     return LaunchPlan(command.argv, folder, variables, spec)
+
+
+def _quoted(word: str) -> str:
+    """As it would be typed in a shell, but for `***`, which stays bare."""
+    plain = word.replace(HIDDEN, "_")
+    return word if shlex.quote(plain) == plain else shlex.quote(word)
 
 
 def _folder(cwd: str | Path | None) -> Path:

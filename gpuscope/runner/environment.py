@@ -54,7 +54,9 @@ def outside_environment(base: Mapping[str, str] | None = None) -> dict[str, str]
     Args:
         base: environment of this process; None: `os.environ`.
     """
-    environment = os.environ if base is None else base
+    environment = dict(os.environ if base is None else base)
+    for name in (PROBE_DIR_VARIABLE, PROBE_PROFILE_VARIABLE):  # set when we are ourselves part of a run
+        environment.pop(name, None)
     if paths.is_frozen():
         return without_bundle(environment)
     return without_own_source(environment, Path(gpuscope.__file__).resolve().parent.parent)
@@ -76,7 +78,6 @@ def workload_environment(
         entry for entry in environment.get("PYTHONPATH", "").split(os.pathsep) if entry not in {"", str(probe_site)}
     ]
     environment["PYTHONPATH"] = os.pathsep.join([str(probe_site), *rest])
-    environment.pop(PROBE_DIR_VARIABLE, None)  # of a run that this one is part of
     environment[PROBE_PROFILE_VARIABLE] = "1" if profile else "0"
     environment.setdefault("PYTHONUNBUFFERED", "1")  # lines appear as they are printed, though it is a file
     if sys.platform == "win32":

@@ -15,7 +15,7 @@ _QUESTION = r"""
 import sys
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
-sys.path[0] = sys.argv[2]
+sys.path.insert(0, sys.argv[2])
 names = sys.argv[1].split(".")
 spec = find_spec(names[0])
 for count in range(2, len(names) + 1):

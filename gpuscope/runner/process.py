@@ -36,16 +36,11 @@ class WorkloadNote(Value, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How the workload's root process ended."""
+    """How the workload's root process ended; neither is known of one that was attached: its parent was told."""
 
     status: int | None
-    """Exit status; None: it ended by a signal, or nobody was there to see it."""
+    """Exit status; None: it ended by a signal, or it is not known."""
     signal: int | None = None
-
-    @property
-    def known(self) -> bool:
-        """False for an adopted workload: the status went to a parent that is gone."""
-        return self.status is not None or self.signal is not None
 
 
 class Workload:
@@ -147,7 +142,15 @@ class Workload:
 
         On a normal end it is the script's wish and stays; only a stop ends it.
         """
-        return [f"{processes.process_name(key)} (pid {key.pid})" for key in self.tree.leftovers()]
+        return [_label(key) for key in self.tree.leftovers()]
+
+    def unstoppable(self) -> list[str]:
+        """What even a kill did not end (it waits in the kernel, or belongs to another user), as in `leftovers`."""
+        return [_label(key) for key in self.stopper.unstoppable]
+
+
+def _label(key: ProcessKey) -> str:
+    return f"{processes.process_name(key)} (pid {key.pid})"
 
 
 def _spawn(plan: LaunchPlan, folder: Path, output: IO[bytes]) -> subprocess.Popen[bytes]:

@@ -39,6 +39,7 @@ class Stopper:
 
     Attributes:
         stage: how far it has come; `DONE` when nothing of the tree lives.
+        last_push: the most forceful stage that was needed; None before the first.
         unstoppable: processes that even a kill did not end.
     """
 

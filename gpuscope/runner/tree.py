@@ -29,7 +29,7 @@ class ProcessTree:
     def look(self) -> list[ProcessKey]:
         """The members that are alive now; those above us and ourselves are never among them."""
         self._members = {pid: key for pid, key in self._members.items() if processes.is_alive(key)}
-        found: set[int] = set(self._linked())
+        found = self._linked()
         if self._mark is not None:
             found.update(processes.with_environment_entry(self._mark))
         for pid in found - self._members.keys() - processes.own_ancestry():
@@ -45,6 +45,7 @@ class ProcessTree:
 
     def interrupt(self) -> None:
         """Like Ctrl-C in a terminal: the root's group only, for launchers pass it on to groups of their own."""
+        self.look()  # remember who is there: afterwards some have lost the parent by which they are found
         if processes.is_alive(self.root):
             processes.push_group(self.root.pid, Push.INTERRUPT)
 
