@@ -117,14 +117,16 @@ class Offers:
     Args:
         catalogue: all offers.
         constraints: already checked.
+        serverless: whether functions that are started for each request will do; a training run needs a machine.
     """
 
-    def __init__(self, catalogue: Catalogue, constraints: Constraints) -> None:
+    def __init__(self, catalogue: Catalogue, constraints: Constraints, *, serverless: bool) -> None:
         self._constraints = constraints
         self._by_key: dict[tuple[str | None, int], list[CatalogueOffer]] = defaultdict(list)
         for offer in catalogue.offers:
             # Slices of a GPU have their own speed, which is not modelled.
-            if offer.gpu_count == int(offer.gpu_count) and hourly_price(offer) is not None:
+            whole = offer.gpu_count == int(offer.gpu_count) and hourly_price(offer) is not None
+            if whole and (serverless or offer.kind != "serverless"):
                 self._by_key[offer.gpu_id, int(offer.gpu_count)].append(offer)
 
     def cheapest(self, gpu_id: str, count: int) -> CatalogueOffer | None:

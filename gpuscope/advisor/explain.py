@@ -1,0 +1,183 @@
+"""Say why: the reason of a candidate in a sentence, and its figures unfolded into their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpuscope.advisor.layouts import Placement
+from gpuscope.advisor.scaling import Scaled
+from gpuscope.advisor.time_model import StepTime
+from gpuscope.advisor.uncertainty import combined
+from gpuscope.advisor.work import COMPARED_STEPS, Work
+from gpuscope.domain.base import Range
+from gpuscope.domain.recommendation import Candidate, Explanation
+from gpuscope.domain.units import (
+    format_bytes,
+    format_count,
+    format_duration,
+    format_duration_range,
+    format_money,
+    format_money_range,
+)
+
+
+def reason(candidate: Candidate, compared_usd: float | None, risks: Sequence[str], step_how: str) -> str:
+    """One sentence (two when the speed is not known) for the table: memory, time, money, doubts."""
+    parts = [_memory_words(candidate), _time_words(candidate), _money_words(candidate, compared_usd)]
+    text = ", ".join(part for part in parts if part)
+    if risks:
+        text += "; but " + ", and ".join(risks)
+    text = text[:1].upper() + text[1:] + "."
+    if candidate.step_time_s is None:
+        text += f" Its speed is not known: {step_how}."
+    return text
+
+
+def memory_tree(placement: Placement, available_bytes: int) -> Explanation:
+    """Needed and available memory of one GPU."""
+    inputs = tuple(
+        Explanation(name=name, value=bytes_range(value), provenance=how) for name, value, how in placement.need.parts
+    )
+    needed = placement.need.needed_bytes
+    value = bytes_range(needed) if needed is not None else f"at least {format_bytes(placement.need.surely_bytes)}"
+    return Explanation(
+        name="Memory of one GPU",
+        value=f"{value} of {format_bytes(available_bytes)}",
+        formula="sum of the parts",
+        provenance="derived",
+        inputs=inputs,
+    )
+
+
+def time_tree(single: StepTime, scaled: Scaled, work: Work, total: Range | None) -> Explanation:
+    """Step time and time to finish."""
+    if scaled.seconds is None:
+        return Explanation(name="Time of a step", value="unknown", provenance=scaled.how)
+    doubts = tuple(
+        Explanation(name="Doubt", value=f"×/÷ {doubt.factor:.2f}", provenance=doubt.reason) for doubt in single.doubts
+    )
+    inputs = [
+        Explanation(
+            name="Step on one GPU",
+            value=format_duration_range(single.seconds) if single.seconds is not None else "unknown",
+            formula=f"range: ×/÷ {combined(single.doubts):.2f}, the doubts added up in the logarithm",
+            provenance=f"{single.confidence}: {single.how}",
+            inputs=doubts,
+        )
+    ]
+    if scaled.communication_s:
+        inputs.append(
+            Explanation(
+                name="Communication",
+                value=f"{format_duration(scaled.communication_s)}, {format_duration(scaled.exposed_s)} not hidden",
+                formula="2(n−1)/n × gradient bytes ÷ bus bandwidth + latency",
+                provenance="derived",
+            )
+        )
+    step = Explanation(
+        name="Time of a step", value=format_duration_range(scaled.seconds), provenance="derived", inputs=tuple(inputs)
+    )
+    if total is None or work.batches is None:
+        return step
+    return Explanation(
+        name="Time to finish",
+        value=format_duration_range(total),
+        formula=f"{format_count(work.batches)} batches ÷ {scaled.batches:g} at a time × time of a step",
+        provenance="derived",
+        inputs=(step,),
+    )
+
+
+def cost_tree(candidate: Candidate) -> Explanation:
+    """What it costs and where the price comes from."""
+    offer = candidate.offer
+    if candidate.acquisition == "keep":
+        return Explanation(name="Cost", value="none: it is at hand", provenance="given")
+    if offer is not None and candidate.cost_usd_per_hour is not None:
+        price = Explanation(
+            name="Price an hour",
+            value=format_money(candidate.cost_usd_per_hour.mid),
+            provenance=f"catalogue: {offer.price_date or 'undated'}, {offer.source} {offer.source_url}",
+        )
+        value = format_money_range(candidate.cost_usd) if candidate.cost_usd is not None else "by the hour"
+        return Explanation(name="Cost", value=value, formula="time × price", provenance="derived", inputs=(price,))
+    if candidate.cost_usd is not None:
+        return Explanation(
+            name="Cost",
+            value=format_money(candidate.cost_usd.mid),
+            formula="launch price × GPUs; the machine around them is not in it",
+            provenance="catalogue: launch price, which is not a quote",
+        )
+    return Explanation(name="Cost", value="needs a quote", provenance="the catalogue has no price")
+
+
+def energy_tree(energy: Range | None, power_how: str) -> Explanation:
+    """Energy of the GPUs."""
+    value = f"{_number_range(energy)} kWh" if energy is not None else "unknown"
+    return Explanation(name="Energy of the GPUs", value=value, formula="time × power", provenance=power_how)
+
+
+def bytes_range(value: Range) -> str:
+    """`3.1–4.8 GiB`."""
+    low, high = format_bytes(value.low), format_bytes(value.high)
+    if low == high:
+        return low
+    number, unit = low.split(" ", 1)
+    return f"{number}–{high}" if unit == high.split(" ", 1)[1] else f"{low} – {high}"
+
+
+def _memory_words(candidate: Candidate) -> str:
+    memory = candidate.memory
+    if candidate.acquisition == "keep":
+        return "it ran there"
+    if memory.available_bytes is None:
+        return ""
+    have = format_bytes(memory.available_bytes)
+    if memory.needed_bytes is None:
+        return f"has {have} for each GPU"
+    need = bytes_range(memory.needed_bytes)
+    words = "fits" if candidate.fits else "is close to its limit"
+    split = (
+        ", sharded" if candidate.layout.zero_stage == 3 else ", split" if candidate.layout.tensor_parallel > 1 else ""
+    )
+    return f"{words}{split} ({need} of {have} for each GPU)"
+
+
+def _time_words(candidate: Candidate) -> str:
+    if candidate.time_to_finish_s is not None:
+        return f"done in {format_duration_range(candidate.time_to_finish_s)}"
+    if candidate.step_time_s is not None:
+        return f"{format_duration_range(candidate.step_time_s)} a step"
+    return ""
+
+
+def _money_words(candidate: Candidate, compared_usd: float | None) -> str:
+    if candidate.acquisition == "keep":
+        return "costs nothing more"
+    if candidate.acquisition == "buy":
+        if candidate.cost_usd is None:
+            return "price needs a quote"
+        return f"launch price {format_money(candidate.cost_usd.mid)}, not a quote"
+    offer, hourly = candidate.offer, candidate.cost_usd_per_hour
+    if offer is None or hourly is None:
+        return "price needs a quote"
+    age = (
+        "undated"
+        if offer.price_date is None
+        else f"of {offer.price_date}" + (", over 30 days old" if offer.stale else "")
+    )
+    rate = f"{format_money(hourly.mid)} an hour from {offer.provider} (price {age})"
+    if candidate.cost_usd is not None:
+        return f"{format_money_range(candidate.cost_usd)} at {rate}"
+    if compared_usd is not None:
+        return f"about {_small_money(compared_usd)} for {COMPARED_STEPS} steps at {rate}"
+    return rate
+
+
+def _small_money(value: float) -> str:
+    return format_money(value) if value >= 0.1 else f"${value:.2g}"
+
+
+def _number_range(value: Range) -> str:
+    low, high = f"{value.low:.2g}", f"{value.high:.2g}"
+    return low if low == high else f"{low}–{high}"

@@ -1,0 +1,168 @@
+"""The decision in a word and a sentence; and when nothing is left, what would have to give."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gpuscope.advisor.constraints import BUY
+from gpuscope.advisor.options import Option
+from gpuscope.advisor.work import COMPARED_STEPS
+from gpuscope.domain.recommendation import Candidate, Constraints, Rejected, Verdict
+from gpuscope.domain.units import format_duration, format_duration_range, format_money, format_money_range
+
+SHORT_JOB_S = 3600.0
+"""Without a deadline, a job that the machine at hand finishes within this time is not worth another machine."""
+
+
+class Decision(NamedTuple):
+    """What to do."""
+
+    verdict: Verdict
+    sentence: str
+    chosen: Option | None
+
+
+def decide(
+    ranked: Sequence[Option],
+    at_hand: Option | None,
+    broken: Sequence[Option],
+    rejected: Sequence[Rejected],
+    constraints: Constraints,
+) -> Decision:
+    """Choose.
+
+    Args:
+        ranked: candidates that break no constraint, best first, without the machine at hand.
+        at_hand: the machine of the run, when it breaks no constraint.
+        broken: candidates that break some.
+        rejected: the other configurations.
+        constraints: for what was asked.
+    """
+    best = ranked[0] if ranked else None
+    kept = None if at_hand is None else _why_keep(at_hand, ranked, constraints)
+    if at_hand is not None and kept is not None:
+        enough = at_hand.candidate.count == 0
+        verdict = Verdict.CPU_IS_ENOUGH if enough else Verdict.KEEP
+        start = "The CPU that it ran on is enough" if enough else "Keep the GPU that it ran on"
+        return Decision(verdict, f"{start}: {kept}.", at_hand)
+    if best is None:
+        return Decision(Verdict.IMPOSSIBLE, _impossible(broken, rejected), None)
+    return Decision(_verdict(best.candidate), _sentence(best), best)
+
+
+def title(candidate: Candidate) -> str:
+    """`2× L4 from aws (g6.12xlarge, us-east-1)`."""
+    if candidate.count == 0:
+        name = f"the CPU instance {candidate.offer.instance_type}" if candidate.offer is not None else "the CPU at hand"
+    else:
+        name = f"{candidate.count}× {candidate.gpu_name or candidate.gpu or 'unknown GPU'}"
+    if candidate.offer is None:
+        return name
+    place = "" if candidate.offer.region == "not stated" else f", {candidate.offer.region}"
+    if candidate.count == 0:
+        return f"{name} from {candidate.offer.provider}{place}"
+    return f"{name} from {candidate.offer.provider} ({candidate.offer.instance_type}{place})"
+
+
+def _why_keep(at_hand: Option, ranked: Sequence[Option], constraints: Constraints) -> str | None:
+    """Why the machine at hand will do; None when it will not, or others are worth their price."""
+    candidate = at_hand.candidate
+    total = candidate.time_to_finish_s
+    if constraints.deadline_s is not None:
+        if total is None or at_hand.risks:
+            return None
+        limit = format_duration(constraints.deadline_s)
+        return f"it finishes in {format_duration_range(total)}, within the deadline of {limit}, and costs nothing more"
+    if total is not None and total.mid <= SHORT_JOB_S:
+        return f"it finishes in {format_duration_range(total)}, which is not worth another machine"
+    fastest = min((option.compared_seconds for option in ranked if option.compared_seconds is not None), default=None)
+    if fastest is not None and at_hand.compared_seconds is not None and at_hand.compared_seconds <= fastest:
+        return "nothing in the catalogue is predicted to be faster"
+    return None
+
+
+def _verdict(candidate: Candidate) -> Verdict:
+    if candidate.count == 0:
+        return Verdict.CPU_IS_ENOUGH
+    if candidate.acquisition == BUY:
+        return Verdict.NEEDS_QUOTE if candidate.cost_usd is None else Verdict.BUY
+    return Verdict.RENT
+
+
+def _sentence(best: Option) -> str:
+    candidate = best.candidate
+    name = title(candidate)
+    if candidate.acquisition == BUY:
+        price = (
+            "it needs a quote"
+            if candidate.cost_usd is None
+            else f"launch price {format_money(candidate.cost_usd.mid)} for the GPUs, so ask for a quote"
+        )
+        text = f"Buy {name}: {price}{_done(candidate)}"
+    else:
+        start = "A CPU is enough: rent" if candidate.count == 0 else "Rent"
+        text = f"{start} {name}: {_rent_words(best)}"
+    if best.risks:
+        text += "; but " + ", and ".join(best.risks)
+    return text + "."
+
+
+def _rent_words(best: Option) -> str:
+    candidate = best.candidate
+    hourly = candidate.cost_usd_per_hour
+    rate = "" if hourly is None else f"{format_money(hourly.mid)} an hour"
+    if candidate.cost_usd is not None:
+        return f"{rate}, {format_money_range(candidate.cost_usd)} in all{_done(candidate)}"
+    if best.compared_usd is not None and candidate.step_time_s is not None:
+        cost = format_money(best.compared_usd) if best.compared_usd >= 0.1 else f"${best.compared_usd:.2g}"
+        return f"{rate}, about {cost} for {COMPARED_STEPS} steps, the least of all"
+    return f"{rate}, the lowest price of those with the memory; the speed is not known"
+
+
+def _done(candidate: Candidate) -> str:
+    total = candidate.time_to_finish_s
+    return "" if total is None else f", done in {format_duration_range(total)}"
+
+
+def _impossible(broken: Sequence[Option], rejected: Sequence[Rejected]) -> str:
+    """Say which one constraint has to give, and by how much; else the commonest reason."""
+    single = [option for option in broken if len(option.breaches) == 1 and option.breaches[0].relax]
+    if single:
+        closest = min(single, key=lambda option: (option.breaches[0].excess, title(option.candidate)))
+        breach = closest.breaches[0]
+        return (
+            f"Nothing in the catalogue meets every constraint. Closest is {title(closest.candidate)}: "
+            f"{breach.sentence}. Allow {breach.relax}."
+        )
+    if broken:
+        fewest = min(
+            broken, key=lambda option: (len(option.breaches), option.breaches[0].excess, title(option.candidate))
+        )
+        sentences = "; ".join(breach.sentence for breach in fewest.breaches)
+        relaxed = " and ".join(breach.relax for breach in fewest.breaches if breach.relax)
+        advice = f" Allow {relaxed}." if relaxed else ""
+        name = title(fewest.candidate)
+        return f"Nothing in the catalogue meets every constraint. Closest is {name}: {sentences}.{advice}"
+    return _commonest(rejected)
+
+
+_ADVICE = {
+    "memory": "Allow more GPUs, a smaller batch or a 16-bit precision.",
+    "no_offer": "Allow buying, or other GPUs and counts.",
+    "provider": "Allow other providers.",
+    "region": "Allow other regions.",
+    "vendor": "Allow other vendors.",
+    "precision": "Allow another precision.",
+    "not_on_sale": "Allow renting, or other GPUs and counts.",
+}
+
+
+def _commonest(rejected: Sequence[Rejected]) -> str:
+    relevant = [entry for entry in rejected if entry.reason_code not in {"not_asked", "vendor"}] or list(rejected)
+    if not relevant:
+        return "The catalogue is empty: nothing can be recommended. Put its files back."
+    code, _ = max(Counter(entry.reason_code for entry in relevant).items(), key=lambda item: (item[1], item[0]))
+    example = next(entry for entry in reversed(relevant) if entry.reason_code == code)
+    return f"No configuration is left. For example {example.reason} {_ADVICE.get(code, 'Relax the constraints.')}"
