@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import subprocess
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ import msgspec
 
 from gpuscope import paths
 from gpuscope.domain.base import Value, from_json, to_json
+from gpuscope.runner.processes import ask_program
 
 PATIENCE_S = 10.0
 """Interpreters on a sleeping network disk answer later than this; they are left out."""
@@ -66,17 +66,13 @@ class Answer(Value, frozen=True, kw_only=True):
 
 def ask(python: Path, environment: Mapping[str, str]) -> Answer | None:
     """Ask the interpreter; None when it is not a working Python or does not answer in time."""
+    argv = [str(python), "-c", _QUESTION]
+    said = ask_program(argv, environment=environment, timeout_s=PATIENCE_S, cwd=Path(os.sep))
+    if said is None or said.status != 0:
+        return None
     try:
-        done = subprocess.run(
-            [str(python), "-c", _QUESTION],
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PATIENCE_S,
-            check=True,
-        )
-        return from_json(done.stdout.strip().rpartition(b"\n")[2], Answer)  # a startup file may print first
-    except (OSError, ValueError, subprocess.SubprocessError, msgspec.MsgspecError):
+        return from_json(said.output.strip().rpartition(b"\n")[2], Answer)  # a startup file may print first
+    except msgspec.MsgspecError:
         return None
 
 

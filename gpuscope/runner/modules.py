@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 from gpuscope.errors import UsageError
+from gpuscope.runner.processes import ask_program
 
 _PATIENCE_S = 10.0
 
@@ -38,6 +38,8 @@ def find_module(
     Raises:
         UsageError: the module is nowhere, or is a package that cannot be run.
     """
+    if (cwd / name).is_file():
+        raise UsageError(f"{name} is a file, not a module: leave out -m.")
     if not all(part.isidentifier() for part in name.split(".")):
         raise UsageError(f"{name} is not the name of a module: write -m PACKAGE.MODULE, without .py.")
     base = cwd.joinpath(*name.split("."))
@@ -50,19 +52,9 @@ def find_module(
 
 
 def _ask(name: str, cwd: Path, python: Path, environment: Mapping[str, str]) -> None:
-    try:
-        done = subprocess.run(
-            [str(python), "-c", _QUESTION, name, str(cwd)],
-            cwd=cwd,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_PATIENCE_S,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return  # the run itself will say what is wrong
-    verdict = done.stderr.strip()
+    argv = [str(python), "-c", _QUESTION, name, str(cwd)]
+    said = ask_program(argv, environment=environment, timeout_s=_PATIENCE_S, cwd=cwd)
+    verdict = b"" if said is None else said.errors.strip()  # without an answer the run itself will say what is wrong
     if verdict == b"missing":
         raise UsageError(f"{python} has no module {name}: install it there, or name another interpreter with --python.")
     if verdict == b"package":

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -169,7 +169,7 @@ def push_group(group_id: int, push: Push) -> None:
             _push_posix(os.killpg, group_id, push)
 
 
-def _push_posix(send: Any, target: int, push: Push) -> None:
+def _push_posix(send: Callable[[int, int], None], target: int, push: Push) -> None:
     number = {Push.INTERRUPT: signal.SIGINT, Push.TERMINATE: signal.SIGTERM, Push.KILL: signal.SIGKILL}[push]
     send(target, number)
     if push is not Push.KILL:
@@ -217,6 +217,39 @@ def spawn(
             stderr=subprocess.STDOUT if errors is None else errors,
             **_own_group(),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a short-lived program said."""
+
+    status: int
+    output: bytes
+    errors: bytes
+
+
+def ask_program(argv: Sequence[str], *, environment: Mapping[str, str], timeout_s: float, cwd: Path) -> Answer | None:
+    """Run a program that should end soon; None when it cannot be started or does not end in time (then it is killed).
+
+    Its output goes to files: a pipe that a forgotten child of it holds open would be waited for without end.
+    """
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        try:
+            process = spawn(argv, cwd=cwd, environment=environment, output=output, errors=errors)
+        except (OSError, ValueError):
+            return None
+        try:
+            status = process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            push_group(process.pid, Push.KILL)
+            process.wait()
+            return None
+        output.seek(0)
+        errors.seek(0)
+        return Answer(status, output.read(_ANSWER_BYTES), errors.read(_ANSWER_BYTES))
+
+
+_ANSWER_BYTES = 1024 * 1024
 
 
 class DetachedProcess:

@@ -66,7 +66,7 @@ def test_links_to_one_environment_appear_once(tmp_path: Path, make_python: MakeP
 
 def test_broken_interpreters_are_left_out(tmp_path: Path, cache: AnswerCache, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interrogate, "PATIENCE_S", 0.3)
-    scripts = {"a": "exit 1", "b": "echo no json", "c": "exec sleep 60", "d": "echo '{}'"}
+    scripts = {"a": "exit 1", "b": "echo no json", "c": "/bin/sleep 60", "d": "echo '{}'"}
     for name, line in scripts.items():
         program = tmp_path / name / "bin" / "python"
         program.parent.mkdir(parents=True)
