@@ -1,0 +1,1 @@
+"""Use cases: what a session turns into."""

@@ -1,0 +1,161 @@
+"""From a session's events and samples to a footprint: right figures, unknown ones null."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpuscope.domain.base import Range
+from gpuscope.domain.device import Device, Host
+from gpuscope.domain.run import Manifest
+from gpuscope.domain.sample import Frame, GpuSample, HostSample
+from gpuscope.engine.footprint import compute_footprint
+from gpuscope.store.reader import SessionReader
+from gpuscope.store.writer import SessionWriter
+
+ZERO = 500.0
+GPU = "GPU-aaaa"
+GIB = 1024**3
+
+
+def session(path: Path, events: list[tuple[float, str, dict[str, Any]]], source: str = "probe:1") -> SessionWriter:
+    host = Host(hostname="h", os="Linux", cpu_name="no such CPU", cores=8, threads=16, memory_total_bytes=64 * GIB)
+    manifest = Manifest(
+        session_id="id",
+        kind="run",
+        created_wall_s=1.7e9,
+        created_monotonic_s=ZERO,
+        gpuscope_version="0",
+        host=host,
+        interval_s=0.1,
+    )
+    writer = SessionWriter.create(path, manifest)
+    for t, kind, data in events:
+        writer.add_event(ZERO + t, kind, data, source)
+    return writer
+
+
+def steps(count: int, step_s: float, key: str = "a") -> list[tuple[float, str, dict[str, Any]]]:
+    return [
+        (
+            1 + n * step_s,
+            "step",
+            {"n": n + 1, "optimizer": key, "duration_s": step_s if n else None, "skipped": False, "profiled": False},
+        )
+        for n in range(count)
+    ]
+
+
+def footprint_of_session(path: Path) -> Any:
+    with SessionReader(path) as reader:
+        return compute_footprint(reader)
+
+
+def test_a_gpu_run(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    census = {
+        "key": "a",
+        "class_name": "AdamW",
+        "parameters": 100,
+        "parameter_bytes": 400,
+        "gradient_bytes": 400,
+        "state_bytes": 808,
+        "parameter_dtypes": {"float32": 400},
+        "devices": {"cuda": 400},
+        "dominant": True,
+        "after_step": 2,
+    }
+    counters = {
+        "device": 0,
+        "allocated_bytes": 1,
+        "reserved_bytes": 2,
+        "peak_allocated_bytes": 3 * GIB,
+        "peak_reserved_bytes": 4 * GIB,
+        "alloc_retries": 0,
+        "ooms": 0,
+    }
+    writer = session(
+        path,
+        [
+            (0.1, "framework", {"name": "torch", "version": "2.13.0", "cuda_version": "13.0"}),
+            (0.2, "device", {"type": "cuda", "index": 0, "name": "NVIDIA L4", "uuid": "aaaa"}),
+            *steps(40, 0.5),
+            (1.5, "optimizer", census),
+            (1.6, "optimizer", {**census, "gradient_bytes": 0}),
+            (1.7, "model", {"parameters": 150, "trainable_parameters": 100, "parameter_bytes": 600, "buffer_bytes": 8}),
+            (9.0, "memory", {**counters, "peak_allocated_bytes": GIB}),
+            (9.5, "memory", counters),
+            (9.6, "precision", {"autocast": "bfloat16", "compiled": False, "checkpointing": None}),
+            *[(1 + n / 2, "batch", {"samples": 32, "wait_s": 0.2}) for n in range(40)],
+        ],
+    )
+    writer.add_device(Device(uuid=GPU, index=0, name="NVIDIA L4", memory_total_bytes=23 * GIB))
+    for n in range(300):
+        gpu = GpuSample(
+            uuid=GPU, utilization_gpu_percent=50.0, memory_used_bytes=GIB + n * 10**7, energy_j=1000 + 7.0 * n
+        )
+        host = HostSample(cpu_percent=25.0, workload_rss_bytes=2 * GIB)
+        writer.add_frame(Frame(monotonic_s=ZERO + n / 10, wall_s=0, gpus=(gpu,), host=host))
+    writer.close()
+    footprint = footprint_of_session(path)
+    assert footprint.steps.count == 40
+    assert footprint.steps.skipped_updates == 0
+    assert footprint.steps.time_s.p50 == 0.5
+    assert footprint.steps.throughput.value == pytest.approx(64)
+    assert footprint.steps.throughput.unit == "samples/s"
+    assert footprint.workload.stage == "training"
+    assert (footprint.workload.parameters, footprint.workload.trainable_parameters) == (150, 100)
+    assert (footprint.workload.precision.compute, footprint.workload.precision.parameters) == ("bfloat16", "float32")
+    assert footprint.devices[0].gpu == "l4"
+    assert footprint.devices[0].uuid == GPU
+    assert footprint.memory.peak_allocated_bytes == Range.exact(3 * GIB)
+    assert footprint.memory.peak_device_bytes == Range.exact(299 * 10**7)
+    breakdown = footprint.memory.breakdown
+    assert (breakdown.parameters_bytes, breakdown.gradients_bytes, breakdown.optimizer_state_bytes) == (600, 400, 808)
+    assert breakdown.activations_bytes is None, "nobody measured it"
+    assert footprint.energy.mean_power_w == pytest.approx(70, rel=0.02)
+    assert footprint.energy.per_step_j == pytest.approx(35, rel=0.05)
+    assert footprint.utilization.gpu.mean == 50
+    assert footprint.time_per_step_s.data_loader == pytest.approx(0.2)
+    assert footprint.time_per_step_s.backward is None
+    assert [finding.code for finding in footprint.findings] == ["input_pipeline"]
+    assert footprint.provenance["/steps/count"].kind == "measured"
+    assert "/ops" not in footprint.provenance
+
+
+def test_a_run_without_the_probe(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    session(path, []).close()
+    footprint = footprint_of_session(path)
+    assert footprint.steps.count is None
+    assert footprint.workload.parameters is None
+    assert footprint.memory.breakdown.parameters_bytes is None
+    assert footprint.host.cpu is None, "a CPU that the catalogue does not know is unknown"
+    assert [finding.code for finding in footprint.findings] == ["no_probe"]
+    assert "/steps/count" not in footprint.provenance
+
+
+def test_a_framework_without_steps_is_inference(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    session(path, [(0.1, "framework", {"name": "torch", "version": "2"})]).close()
+    footprint = footprint_of_session(path)
+    assert footprint.workload.stage == "inference"
+    assert footprint.steps.count == 0
+    assert footprint.steps.time_s.p50 is None
+
+
+def test_ranks(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    start = {"rank": 0, "world_size": 2}
+    writer = session(path, [(0.0, "process_start", start), *steps(30, 0.1)], source="probe:10")
+    for t, kind, data in [(0.0, "process_start", {**start, "rank": 1}), *steps(29, 0.2)]:
+        writer.add_event(ZERO + t, kind, data, "probe:11")
+    writer.close()
+    footprint = footprint_of_session(path)
+    assert [(rank.rank, rank.steps.count, rank.steps.time_s.p50) for rank in footprint.ranks] == [
+        (0, 30, 0.1),
+        (1, 29, 0.2),
+    ]
+    assert footprint.steps.count == 30
