@@ -21,6 +21,7 @@ class Banner(QFrame):
         super().__init__(parent)
         set_role(self, "banner")
         self.sentence = sentence
+        self.lasting = False
         label = QLabel(sentence, self)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setWordWrap(True)
@@ -58,24 +59,31 @@ class Banners(QWidget):
         self._layout.setContentsMargins(GRID, 0, GRID, 0)
         self._layout.setSpacing(GRID // 2)
 
-    def show_note(self, sentence: str, action: str = "", on_action: Callable[[], None] | None = None) -> None:
-        """Put a sentence up, with a button when there is something to do."""
+    def show_note(
+        self, sentence: str, action: str = "", on_action: Callable[[], None] | None = None, *, lasting: bool = False
+    ) -> None:
+        """Put a sentence up, with a button when there is something to do; `clear` leaves lasting ones."""
         if not sentence or sentence in self.sentences():
             return
-        shown = self._shown()
+        shown = self.shown()
         if len(shown) >= MOST_BANNERS:
             shown[0].close_button.click()
-        self._layout.addWidget(Banner(sentence, action, on_action, self))
+        banner = Banner(sentence, action, on_action, self)
+        banner.lasting = lasting
+        self._layout.addWidget(banner)
+        banner.show()
 
     def sentences(self) -> list[str]:
         """What is up now."""
-        return [banner.sentence for banner in self._shown()]
+        return [banner.sentence for banner in self.shown()]
 
     def clear(self) -> None:
-        """Put all away."""
-        for banner in self._shown():
-            banner.close_button.click()
+        """Put all away but the lasting ones: another session is opened."""
+        for banner in self.shown():
+            if not banner.lasting:
+                banner.close_button.click()
 
-    def _shown(self) -> list[Banner]:
+    def shown(self) -> list[Banner]:
+        """The notes that are up now, oldest first."""
         found = self.findChildren(Banner, options=Qt.FindChildOption.FindDirectChildrenOnly)
         return [banner for banner in found if not banner.isHidden()]

@@ -18,14 +18,14 @@ translate = QCoreApplication.translate
 SPARK_S = 60.0
 IDLE_BIT = 0x1
 SLOWED_BY = {
-    0x2: "application clock settings",
-    0x4: "the power cap",
-    0x8: "a hardware slowdown",
+    0x2: "clock settings",
+    0x4: "power cap",
+    0x8: "hardware slowdown",
     0x10: "sync boost",
-    0x20: "heat (driver)",
-    0x40: "heat (hardware)",
-    0x80: "the power brake",
-    0x100: "display clock settings",
+    0x20: "heat",
+    0x40: "heat",
+    0x80: "power brake",
+    0x100: "display clocks",
 }
 """NVML's clock-event reasons (nvml.h, nvmlClocksEventReason*); bit 0, idle, is not throttling."""
 
@@ -134,5 +134,5 @@ def _slowed_text(reading: Reading) -> str:
     if reading.value is None:
         return ""
     bits = int(reading.value) & ~IDLE_BIT
-    words = [translate("Cards", text) for bit, text in SLOWED_BY.items() if bits & bit]
-    return translate("Cards", "Clocks held down by {0}").format(", ".join(words)) if words else ""
+    words = dict.fromkeys(translate("Cards", text) for bit, text in SLOWED_BY.items() if bits & bit)
+    return translate("Cards", "held by {0}").format(", ".join(words)) if words else ""

@@ -7,25 +7,6 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-GAP_INTERVALS = 3.0
-"""A hole of more than this many usual intervals is a gap."""
-
-
-def usual_interval(t: FloatArray) -> float:
-    """The median distance of neighbouring times; 0 when there are fewer than two."""
-    return float(np.median(np.diff(t))) if len(t) > 1 else 0.0
-
-
-def break_at_holes(t: FloatArray, values: FloatArray, interval_s: float) -> tuple[FloatArray, FloatArray]:
-    """Put a NaN into every hole of more than three intervals, so that no line is drawn across it."""
-    if len(t) < 2 or interval_s <= 0:
-        return t, values
-    after = np.flatnonzero(np.diff(t) > GAP_INTERVALS * interval_s) + 1
-    if not len(after):
-        return t, values
-    middle = (t[after - 1] + t[after]) / 2
-    return np.insert(t, after, middle), np.insert(values, after, np.nan)
-
 
 def min_max(t: FloatArray, values: FloatArray, start: float, end: float, columns: int) -> tuple[FloatArray, FloatArray]:
     """At most three points a pixel column: lowest, highest, and a NaN where the column holds a gap.

@@ -9,11 +9,12 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuscope.ui.decimate import GAP_INTERVALS
 from gpuscope.ui.rings import Ring
 
 FloatArray = NDArray[np.float64]
 
+GAP_INTERVALS = 3.0
+"""A hole of more than this many usual intervals is a gap."""
 FINE_ROWS = 40_000
 """More than an hour at ten values a second."""
 BLOCK_ROWS = 32

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QCloseEvent, QKeySequence
+from PySide6.QtGui import QAction, QCloseEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMessageBox, QVBoxLayout, QWidget
 
 from gpuscope.domain.run import Manifest, RunOutcome
@@ -107,6 +107,8 @@ class MainWindow(QMainWindow):
         for widget in (self.header, self.banners, self.welcome):
             layout.addWidget(widget)
         layout.addWidget(self.panels, 1)
+        body.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        body.setFocus()  # no button looks chosen before the person chooses
         self.setCentralWidget(body)
         self.welcome.hide()
         self.statusBar().setSizeGripEnabled(False)
@@ -218,6 +220,10 @@ class MainWindow(QMainWindow):
             self.tr("gpuscope {0}: what a training job really uses, and which GPU to get for it.").format(__version__),
         )
 
+    def actions_by_key(self) -> list[QAction]:
+        """The actions that have a key."""
+        return [action for action in self.findChildren(QAction) if not action.shortcut().isEmpty()]
+
     def say(self, sentence: str) -> None:
         """Show a sentence in the status bar for a while; empty clears it."""
         if sentence:
@@ -234,6 +240,7 @@ class MainWindow(QMainWindow):
         self.monitor_panel.on_session_opened(manifest)
         monitor_only = self.session.monitor_only
         self.welcome.setVisible(monitor_only)
+        self.panels.reveal(self.panels.monitor)
         if not monitor_only:
             self.run_panel.on_session_opened(manifest)
             self.advisor_panel.on_session_opened(manifest, path)
@@ -292,7 +299,8 @@ class MainWindow(QMainWindow):
                 continue
             sentence = self.tr("{0} is still running.") if run.live else self.tr("{0} runs on without its recorder.")
             follow = self.session.open if run.live else self.session.follow_again
-            self.banners.show_note(sentence.format(run.title), self.tr("Follow it"), partial(follow, run.path))
+            text = sentence.format(run.title)
+            self.banners.show_note(text, self.tr("Follow it"), partial(follow, run.path), lasting=True)
 
     def _show_status(self) -> None:
         if self._status is not None:

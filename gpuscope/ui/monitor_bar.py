@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from gpuscope.ui.session_status import clock_text
@@ -32,7 +32,7 @@ class MonitorBar(QWidget):
         for number, (seconds, text) in enumerate(zip(WINDOWS_S, texts, strict=True)):
             button = QPushButton(text, self)
             button.setCheckable(True)
-            button.setProperty("role", "segment")
+            _make_segment(button)
             self._group.addButton(button, number)
             self.windows[seconds] = button
             layout.addWidget(button)
@@ -40,10 +40,10 @@ class MonitorBar(QWidget):
         self.moment = QLabel(self)
         set_role(self.moment, "muted")
         self.back = QPushButton(self.tr("Back to now"), self)
-        self.back.setProperty("role", "segment")
+        _make_segment(self.back)
         self.back.clicked.connect(self.reset_requested)
         self.pause = QPushButton(self.tr("Pause"), self)
-        self.pause.setProperty("role", "segment")
+        _make_segment(self.pause)
         self.pause.setCheckable(True)
         self.pause.clicked.connect(self.pause_toggled)
         self.pause.setWhatsThis(self.tr("Holds the plots still. Recording goes on, and nothing is lost."))
@@ -70,3 +70,8 @@ class MonitorBar(QWidget):
             start, end = view.span(end_s)
             return self.tr("{0} to {1}").format(clock_text(start), clock_text(end))
         return self.tr("paused") if view.paused else ""
+
+
+def _make_segment(button: QPushButton) -> None:
+    set_role(button, "segment")
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

@@ -26,7 +26,7 @@ PERCENT = Scale(label=lambda value: f"{value:g} %", top=100.0)
 MEMORY = Scale(label=figures.gib_tick, unit=GIB, least_top=GIB)
 RATE = Scale(label=figures.rate_tick, least_top=1e6)
 POWER = Scale(label=lambda value: f"{value:g} W", least_top=10.0)
-CLOCK = Scale(label=lambda value: f"{value:,.0f} MHz", least_top=100.0)
+CLOCK = Scale(label=lambda value: f"{value / 1000:g} GHz", least_top=100.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
 
 TABS_BELOW_PX = 1200
-OUTPUT_HEIGHT_PX = 160
+OUTPUT_HEIGHT_PX = 144
 LAYOUT_VERSION = 1
 """Raised when the panels change, so that a layout remembered by an older version is not applied."""
 
@@ -81,9 +81,9 @@ class PanelArea(QMainWindow):
                 self.splitDockWidget(before, dock, Qt.Orientation.Horizontal)
         for dock in (self.run, self.monitor, self.advisor):
             dock.setVisible(dock not in hidden)
-        if tabbed:
-            self.monitor.raise_()
-        else:
+        for dock in (self.run, self.monitor, self.advisor):
+            dock.setTitleBarWidget(QWidget(dock) if tabbed else None)  # a tab has its title already
+        if not tabbed:
             self._share_width()
 
     def _share_width(self) -> None:

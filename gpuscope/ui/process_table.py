@@ -11,13 +11,14 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidge
 from gpuscope.domain.reasons import REASON_SENTENCES
 from gpuscope.domain.sample import ProcessSample
 from gpuscope.ui import figures
-from gpuscope.ui.theme import GRID
+from gpuscope.ui.theme import GRID, Size, font
 
 Index = QModelIndex | QPersistentModelIndex
 NO_INDEX = QModelIndex()
 SORT_ROLE = Qt.ItemDataRole.UserRole
 SHOWN_ROWS = 6
-"""Rows to make room for; more scroll."""
+"""Rows to make room for at most; more scroll."""
+ROW_HEIGHT_PX = 3 * GRID
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,17 +139,24 @@ class ProcessTable(QTableView):
         self.setShowGrid(False)
         self.setWordWrap(False)
         self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(3 * GRID)
+        self.verticalHeader().setDefaultSectionSize(ROW_HEIGHT_PX)
         header = self.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
-        self.setMinimumHeight((SHOWN_ROWS + 1) * 3 * GRID + GRID)
+        self.setFont(font(Size.SMALL))
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        proxy.modelReset.connect(self._fit_rows)
+        self._fit_rows()
         self.setWhatsThis(
             self.tr(
                 "Processes that the driver sees on the GPUs, and the workload's own tree. CPU is percent of one core; "
                 "rates are since the last reading."
             )
         )
+
+    def _fit_rows(self) -> None:
+        rows = min(SHOWN_ROWS, max(1, self.processes.rowCount()))
+        self.setFixedHeight(self.horizontalHeader().sizeHint().height() + rows * ROW_HEIGHT_PX + 4)
 
 
 def _text(figure: figures.Figure) -> str:

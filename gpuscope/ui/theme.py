@@ -122,7 +122,8 @@ def font(size: Size, *, bold: bool = False) -> QFont:
 def set_role(widget: QWidget, role: str) -> None:
     """Give a label or button one of the looks in the style sheet.
 
-    Labels: `title` (bold), `figure` (large), `small`, `muted` (small and grey), `trouble`, `warning`.
+    Labels: `title` (bold), `figure` (large), `small`, `muted` (small and grey), `trouble`, `warning`,
+    `flag` (a small warning).
     Buttons: `primary` (the one main action of a panel), `danger`, `large` (the empty state's actions).
     Frames: `card`, `banner`.
     """
@@ -179,6 +180,7 @@ def _style_sheet(c: Colours) -> str:
     QLabel[role="muted"] {{ font-size: {small}pt; color: {c.muted}; }}
     QLabel[role="trouble"] {{ color: {c.trouble}; }}
     QLabel[role="warning"] {{ color: {c.warning}; }}
+    QLabel[role="flag"] {{ font-size: {small}pt; color: {c.warning}; }}
     QFrame[role="card"] {{ background: {c.surface}; border: 1px solid {c.border}; border-radius: {RADIUS}px; }}
     QFrame[role="card"][selected="true"] {{ border: 1px solid {c.accent}; }}
     QFrame[role="banner"] {{ background: {c.warning_surface}; border: 1px solid {c.border};
@@ -206,6 +208,7 @@ def _style_sheet(c: Colours) -> str:
     QMainWindow::separator:hover {{ background: {c.accent}; }}
     QHeaderView::section {{ background: {c.window}; color: {c.muted}; border: none; padding: 4px 8px;
                             border-bottom: 1px solid {c.border}; font-size: {small}pt; }}
+    QHeaderView::up-arrow, QHeaderView::down-arrow {{ subcontrol-position: center left; width: 7px; height: 7px; }}
     QTableView {{ background: {c.surface}; gridline-color: {c.grid}; border: 1px solid {c.border};
                   selection-background-color: {c.selection}; selection-color: {c.text}; }}
     QProgressBar {{ border: 1px solid {c.border}; border-radius: {RADIUS}px; background: {c.window};

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from gpuscope.ui.theme import GRID, set_role
 from gpuscope.ui.widgets.elided_label import ElidedLabel
@@ -41,10 +41,9 @@ class DeviceCard(QFrame):
         self.memory = FigureLabel(self, before=self.tr("memory"))
         self.memory_bar = MemoryBar(memory_colour, self)
         self.details = {name: FigureLabel(self, before=before) for name, before in details.items()}
-        self.flag = QLabel(self)
-        self.flag.setWordWrap(True)
-        set_role(self.flag, "warning")
-        self.flag.hide()
+        self.flag = ElidedLabel(self)
+        self.flag.setAlignment(Qt.AlignmentFlag.AlignRight)
+        set_role(self.flag, "flag")
         self._lay_out()
 
     def set_selected(self, *, selected: bool) -> None:
@@ -54,10 +53,9 @@ class DeviceCard(QFrame):
             set_role(self, "card")
 
     def show_flag(self, sentence: str) -> None:
-        """A warning below the figures, or none."""
-        if sentence != self.flag.text():
-            self.flag.setText(sentence)
-        self.flag.setVisible(bool(sentence))
+        """A few words of warning beside the figures, or none."""
+        if sentence != self.flag.toolTip():
+            self.flag.set_full_text(sentence)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Choose this device."""
@@ -74,7 +72,7 @@ class DeviceCard(QFrame):
         details.setSpacing(GRID)
         for label in self.details.values():
             details.addWidget(label)
-        details.addStretch(1)
+        details.addWidget(self.flag, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(GRID, GRID, GRID, GRID)
         layout.setSpacing(GRID // 2)
@@ -83,5 +81,4 @@ class DeviceCard(QFrame):
         layout.addWidget(self.memory)
         layout.addWidget(self.memory_bar)
         layout.addLayout(details)
-        layout.addWidget(self.flag)
         layout.addStretch(1)

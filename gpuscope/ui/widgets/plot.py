@@ -24,12 +24,12 @@ from gpuscope.ui.widgets.axes import Scale, time_label, time_spacing, value_spac
 
 FloatArray = NDArray[np.float64]
 
-AXIS_WIDTH_PX = 72
+AXIS_WIDTH_PX = 68
 TIME_AXIS_HEIGHT_PX = 20
-LEAST_HEIGHT_PX = 88
+LEAST_HEIGHT_PX = 72
 LEAST_TIME_TICK_PX = 72
 LEAST_VALUE_TICK_PX = 24
-TICK_SHARE = 0.05
+TICK_SHARE = 0.04
 """Height of step ticks as a share of the plot's."""
 FAINT_ALPHA = 80
 WHEEL_FACTOR = 0.8
@@ -66,7 +66,7 @@ class _ValueAxis(pyqtgraph.AxisItem):  # type: ignore[misc]  # pyqtgraph is unty
         return [(unit * value_spacing((maxVal - minVal) / unit, size, LEAST_VALUE_TICK_PX), 0.0)]
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:  # noqa: ARG002 - its names
-        return [self.value_scale.label(value) if self.value_scale else "" for value in values]
+        return [self.value_scale.label(value) if self.value_scale and value else "" for value in values]
 
 
 class _TimeBox(pyqtgraph.ViewBox):  # type: ignore[misc]  # pyqtgraph is untyped
@@ -126,6 +126,8 @@ class TimePlot(QWidget):
         self.values = QLabel(self)
         self.values.setTextFormat(Qt.TextFormat.RichText)
         self.values.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.values.setWordWrap(True)  # a narrow plot has two lines of values
+        set_role(self.values, "small")
         self._left_scale, self._right_scale = scale, right
         self._styles: dict[str, CurveStyle] = {}
         self._curves: dict[str, Any] = {}
@@ -235,7 +237,7 @@ class TimePlot(QWidget):
             axis.setPen(QColor(colours.border))
             axis.setTickPen(QColor(colours.grid))
             axis.setTextPen(QColor(colours.muted))
-        self._ticks.setPen(pyqtgraph.mkPen(QColor(colours.muted), width=1))
+        self._ticks.setPen(pyqtgraph.mkPen(QColor(colours.reserved), width=1))
         self._cursor.setPen(pyqtgraph.mkPen(QColor(colours.text), width=1))
 
     def _add_right_box(self) -> _TimeBox:
@@ -296,9 +298,10 @@ class TimePlot(QWidget):
 
 def _value_html(style: CurveStyle, figure: str, unit: str, muted: str) -> str:
     line = "┅" if style.dashed else "━"
+    label = html.escape(style.label).replace(" ", "&nbsp;")
     return (
         f'<span style="color:{style.colour}">{line}</span>&nbsp;'
-        f'<span style="color:{muted}">{html.escape(style.label)}</span>&nbsp;'
+        f'<span style="color:{muted}">{label}</span>&nbsp;'
         f'{html.escape(figure)}&nbsp;<span style="color:{muted}">{html.escape(unit)}</span>'
     )
 

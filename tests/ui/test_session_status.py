@@ -1,0 +1,113 @@
+"""What the title line says of a session, and the words for what its supervisor reports."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuscope.domain.events import Event
+from gpuscope.domain.run import OutcomeKind, RunOutcome
+from gpuscope.engine.follow import Update
+from gpuscope.store.reader import SessionState
+from gpuscope.ui.session_notes import outcome_note, update_notes
+from gpuscope.ui.session_status import SessionStatus, clock_text, rate_text
+from tests.ui.sessions import ZERO_S, failed, finished, frame, manifest
+
+
+def _step(n: int, t: float, source: str = "probe:1") -> Event:
+    return Event(t=t, source=source, kind="step", data={"n": n})
+
+
+def _running(count: int, step_s: float = 0.5) -> SessionStatus:
+    status = SessionStatus(manifest())
+    status.take(Update(events=[_step(n, n * step_s) for n in range(1, count + 1)]))
+    return status
+
+
+def test_a_run_waits_for_its_first_step_and_then_runs() -> None:
+    status = SessionStatus(manifest())
+    assert (status.title, status.state(), status.steps_per_s) == ("train_gpt.py --epochs 3", "waiting", None)
+    status.take(Update(events=[_step(1, 1.0)]))
+    assert (status.state(), status.steps, status.steps_per_s) == ("running", 1, None)
+    assert _running(40).steps_per_s == pytest.approx(2.0)
+
+
+def test_the_rate_is_that_of_the_last_seconds() -> None:
+    status = _running(40)
+    status.take(Update(events=[_step(40 + n, 20 + n * 0.1) for n in range(1, 200)]))
+    assert status.steps_per_s == pytest.approx(10.0)
+
+
+def test_ranks_report_the_same_steps_which_count_once() -> None:
+    status = SessionStatus(manifest())
+    for n in range(1, 11):
+        status.take(Update(events=[_step(n, n * 1.0), _step(n, n * 1.0 + 0.01, "probe:2")]))
+    assert status.steps == 10
+    assert status.steps_per_s == pytest.approx(1.0)
+
+
+def test_no_step_for_long_is_a_stall_and_has_no_rate() -> None:
+    status = _running(20, step_s=0.1)
+    status.take(Update(frames=[frame(400)]))
+    assert (status.state(), status.steps_per_s) == ("stalled", None)
+    assert status.elapsed() == "0:40"
+
+
+def test_the_steady_span_leaves_out_the_warm_up() -> None:
+    assert _running(1).steady_span() is None
+    assert _running(50).steady_span() == (2.5, 25.0)
+    assert _running(400).steady_span() == (5.0, 200.0)
+
+
+def test_the_end_is_told_from_an_interruption() -> None:
+    status = _running(5)
+    status.take(Update(state=SessionState.INTERRUPTED))
+    assert status.state() == "interrupted"
+    status.end(finished(60))
+    assert (status.state(), status.is_trouble(), status.elapsed()) == ("finished", False, "1:00")
+    status.end(failed(60))
+    assert status.is_trouble()
+
+
+def test_texts() -> None:
+    assert [clock_text(t) for t in (0, 61.9, 3723)] == ["0:00", "1:01", "1:02:03"]
+    assert [rate_text(r) for r in (None, 2.3149, 1234.5, 0.25)] == ["–", "2.31 it/s", "1,234 it/s", "4 s/it"]
+
+
+def test_notes_of_the_supervisor_become_sentences() -> None:
+    def event(kind: str, source: str = "supervisor", **data: object) -> Event:
+        return Event(t=75.0, source=source, kind=kind, data=dict(data))
+
+    update = Update(
+        notes=("The file was cut off.",),
+        events=[
+            event("sampler_replaced", reason="the driver did not answer", gap_start_s=62.0),
+            event("supervisor_adopted", gap_start_s=10.0, gap_end_s=70.0),
+            event("probe_off", source="probe:1", reason="ImportError"),
+            event("note", sentence="The disk is nearly full."),
+            event("sampler_started"),
+            event("note", source="probe:1", sentence="Not the supervisor's."),
+        ],
+    )
+    notes = list(update_notes(update))
+    assert notes[0] == "The file was cut off."
+    assert "the driver did not answer" in notes[1]
+    assert "1:02 to 1:15" in notes[1]
+    assert "0:10 to 1:10" in notes[2]
+    assert "ImportError" in notes[3]
+    assert notes[4:] == ["The disk is nearly full."]
+
+
+def test_a_failure_shows_the_last_lines() -> None:
+    text = outcome_note(failed(3))
+    assert text.splitlines()[0].startswith("train_gpt.py failed")
+    assert "data/train.bin" in text.splitlines()[-1]
+    out_of_memory = RunOutcome(kind=OutcomeKind.OUT_OF_MEMORY, sentence="It ran out of memory.")
+    assert outcome_note(out_of_memory) == "It ran out of memory."
+    assert "broke off" in outcome_note(None)
+
+
+def test_time_zero_is_the_sessions() -> None:
+    status = SessionStatus(manifest())
+    status.take(Update(frames=[frame(10)]))
+    assert status.elapsed_s == pytest.approx(1.0)
+    assert frame(10).monotonic_s == pytest.approx(ZERO_S + 1.0)
