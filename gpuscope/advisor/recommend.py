@@ -48,7 +48,7 @@ def recommend(footprint: Footprint, constraints: Constraints, catalogue: Catalog
     if at_hand is not None and at_hand.breaches:
         broken.append(at_hand)
         at_hand = None
-    decision = decide(passed, at_hand, broken, rejected, constraints)
+    decision = decide(passed, at_hand, broken, rejected, constraints, catalogue)
     ranked = list(passed)
     if at_hand is not None:
         ranked.insert(0 if decision.chosen is at_hand else len(ranked), at_hand)

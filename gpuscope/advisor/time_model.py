@@ -61,7 +61,9 @@ def step_on_gpu(job: Job, gpu: GpuSpec) -> StepTime:
             return _transferred_whole(job, job.source_gpu, gpu)
     if job.ops:
         return _from_work(job, target)
-    return _unknown("the run has no operator profile and no GPU run to transfer from; run it with --profile")
+    if job.footprint.source.kind == "estimated":
+        return _unknown("without a batch size and sequence length the estimate holds no work")
+    return _unknown("neither a profile of its operators nor a run on a known GPU was recorded")
 
 
 def step_on_cpu(job: Job, cpu: CpuSpec | None, cores: float | None) -> StepTime:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gpuscope.advisor.catalogue import Catalogue
 from gpuscope.advisor.constraints import BUY
 from gpuscope.advisor.options import Option
 from gpuscope.advisor.work import COMPARED_STEPS
@@ -30,6 +31,7 @@ def decide(
     broken: Sequence[Option],
     rejected: Sequence[Rejected],
     constraints: Constraints,
+    catalogue: Catalogue,
 ) -> Decision:
     """Choose.
 
@@ -39,6 +41,7 @@ def decide(
         broken: candidates that break some.
         rejected: the other configurations.
         constraints: for what was asked.
+        catalogue: for the size of what was rejected.
     """
     best = ranked[0] if ranked else None
     kept = None if at_hand is None else _why_keep(at_hand, ranked, constraints)
@@ -48,7 +51,7 @@ def decide(
         start = "The CPU that it ran on is enough" if enough else "Keep the GPU that it ran on"
         return Decision(verdict, f"{start}: {kept}.", at_hand)
     if best is None:
-        return Decision(Verdict.IMPOSSIBLE, _impossible(broken, rejected), None)
+        return Decision(Verdict.IMPOSSIBLE, _impossible(broken, rejected, catalogue), None)
     return Decision(_verdict(best.candidate), _sentence(best), best)
 
 
@@ -126,7 +129,7 @@ def _done(candidate: Candidate) -> str:
     return "" if total is None else f", done in {format_duration_range(total)}"
 
 
-def _impossible(broken: Sequence[Option], rejected: Sequence[Rejected]) -> str:
+def _impossible(broken: Sequence[Option], rejected: Sequence[Rejected], catalogue: Catalogue) -> str:
     """Say which one constraint has to give, and by how much; else the commonest reason."""
     single = [option for option in broken if len(option.breaches) == 1 and option.breaches[0].relax]
     if single:
@@ -145,7 +148,7 @@ def _impossible(broken: Sequence[Option], rejected: Sequence[Rejected]) -> str:
         advice = f" Allow {relaxed}." if relaxed else ""
         name = title(fewest.candidate)
         return f"Nothing in the catalogue meets every constraint. Closest is {name}: {sentences}.{advice}"
-    return _commonest(rejected)
+    return _commonest(rejected, catalogue)
 
 
 _ADVICE = {
@@ -159,10 +162,15 @@ _ADVICE = {
 }
 
 
-def _commonest(rejected: Sequence[Rejected]) -> str:
+def _commonest(rejected: Sequence[Rejected], catalogue: Catalogue) -> str:
     relevant = [entry for entry in rejected if entry.reason_code not in {"not_asked", "vendor"}] or list(rejected)
     if not relevant:
         return "The catalogue is empty: nothing can be recommended. Put its files back."
     code, _ = max(Counter(entry.reason_code for entry in relevant).items(), key=lambda item: (item[1], item[0]))
-    example = next(entry for entry in reversed(relevant) if entry.reason_code == code)
-    return f"No configuration is left. For example {example.reason} {_ADVICE.get(code, 'Relax the constraints.')}"
+
+    def memory(entry: Rejected) -> tuple[float, str]:
+        gpu = catalogue.gpu(entry.gpu)
+        return (0.0 if gpu is None else gpu.memory_gb * entry.count), entry.reason
+
+    largest = max((entry for entry in relevant if entry.reason_code == code), key=memory)
+    return f"No configuration is left. Even {largest.reason} {_ADVICE.get(code, 'Relax the constraints.')}"
