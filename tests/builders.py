@@ -49,7 +49,7 @@ GIB = 1024**3
 CREATED_WALL_S = 1_790_000_000.0
 ZERO_MONOTONIC_S = 1_000.0
 HOSTNAME = "lab-ws-7"
-USER = "mallory"
+USER = "ada"
 FOLDER = f"/home/{USER}/secret-project"
 
 

@@ -102,7 +102,8 @@ def _machine(facts: Facts, make: FigureMaker, texts: Texts) -> Group:
     used = footprint.devices
     names = _counted([device.name or device.gpu or "?" for device in used])
     there = _counted([device.name for device in devices])
-    memory = next((device.memory_bytes for device in used if device.memory_bytes), None)
+    sizes = [device.memory_bytes for device in used] + [device.memory_total_bytes for device in devices]
+    memory = next((size for size in sizes if size), None)
     driver = next((device.driver_version for device in devices if device.driver_version), None)
     host = facts.manifest.host
     system = texts("origin.system")

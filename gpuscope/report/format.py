@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from gpuscope.domain.base import Range
@@ -25,7 +26,10 @@ def significant(value: float) -> str:
     if abs(value) >= 100:
         return f"{value:,.0f}"
     text = f"{value:.3g}"
-    return f"{value:.6f}".rstrip("0").rstrip(".") if "e" in text else text
+    if "e" not in text:
+        return text
+    decimals = 2 - math.floor(math.log10(abs(value)))
+    return f"{value:.{decimals}f}".rstrip("0")
 
 
 def _with(unit: str) -> Callable[[float], str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from reportlab.platypus import Flowable, HRFlowable, PageBreak, Spacer, Table, TableStyle
 from reportlab.platypus.flowables import TopPadder
 
+from gpuscope.report.choice import candidate_name
 from gpuscope.report.cost_time import cost_time_plot
 from gpuscope.report.format import figure_text
 from gpuscope.report.model import Figure, Report
@@ -48,6 +49,7 @@ def first_page(report: Report, texts: Texts) -> list[Flowable]:
         *_confidence(report, texts),
         Spacer(1, 14),
         *([plot, Spacer(1, 14)] if plot is not None else []),
+        *([] if decision.key_figures else _obstacles(report, texts)),
         TopPadder(_approval(texts)),
         PageBreak(),
     ]  # fmt: skip
@@ -86,6 +88,20 @@ def _confidence(report: Report, texts: Texts) -> list[Flowable]:
         paragraph(texts("sign.confidence"), style(bold=True)),
         *(paragraph(line, style(before=1)) for line in lines),
     ]
+
+
+def _obstacles(report: Report, texts: Texts) -> list[Flowable]:
+    """What stands against every configuration, when nothing is recommended: one example for each kind of reason."""
+    if not report.rejections:
+        return []
+    lines: list[Flowable] = [paragraph(texts("section.rejections"), style(bold=True))]
+    for group in report.rejections:
+        first = group.rejected[0]
+        title = texts.or_else(f"rejected.{group.reason_code}", texts("rejected.other"))
+        name = candidate_name(first, texts)
+        lines.append(paragraph(texts("rejected.count", title=title, count=len(group.rejected)), style(before=4)))
+        lines.append(paragraph(texts("rejected.example", name=name, reason=first.reason), style(colour=GREY)))
+    return lines
 
 
 def _approval(texts: Texts) -> Table:

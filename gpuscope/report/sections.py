@@ -39,7 +39,11 @@ class SectionHeading(Paragraph):  # type: ignore[misc]  # reportlab is untyped
 
 def heading(key: str, texts: Texts) -> list[Flowable]:
     """The heading of a section, not at the foot of a page."""
-    return [CondPageBreak(ROOM_BELOW_HEADING), SectionHeading(texts(key), key)]
+    return [CondPageBreak(ROOM_BELOW_HEADING), _title(key, texts)]
+
+
+def _title(key: str, texts: Texts) -> SectionHeading:
+    return SectionHeading(texts(key), key)
 
 
 def minor(text: str) -> Paragraph:
@@ -50,7 +54,7 @@ def minor(text: str) -> Paragraph:
 def body(report: Report, texts: Texts) -> list[Flowable]:
     """Everything after the first page, in the order in which a reader asks."""
     return [
-        KeepTogether([*heading("section.requirement", texts), *figure_table(report.requirement, texts)]),
+        KeepTogether([_title("section.requirement", texts), *figure_table(report.requirement, texts)]),
         *_evidence(report.evidence, report.session, texts),
         *heading("section.candidates", texts),
         *(candidate_table(report.candidates, texts) if report.candidates else [_none(texts)]),
@@ -134,7 +138,7 @@ def _configuration(report: Report, texts: Texts) -> Iterator[Flowable]:
         figures = [figure for figure in report.configuration if figure.key != _REASON]
         reason = next(figure for figure in report.configuration if figure.key == _REASON)
         table = [*figure_table(figures, texts), paragraph(figure_text(reason), style(before=4))]
-        yield KeepTogether([*heading("section.configuration", texts), *table])
+        yield KeepTogether([_title("section.configuration", texts), *table])
         yield from alternates(report.candidates, texts)
     if report.explanation is not None:
         yield from heading("section.explanation", texts)

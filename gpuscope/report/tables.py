@@ -43,6 +43,7 @@ def grid(
     head = [
         paragraph(text, style(bold=True, colour=GREY, right=column in right)) for column, text in enumerate(headings)
     ]
+    above_wide = [row - 1 for row in wide]
     look = [
         ("VALIGN", (0, 0), (-1, -1), "TOP"),
         ("VALIGN", (0, 0), (-1, 0), "BOTTOM"),
@@ -52,8 +53,8 @@ def grid(
         ("BOTTOMPADDING", (0, 0), (-1, -1), 3.5),
         ("LINEBELOW", (0, 0), (-1, 0), 0.8, INK),
         *(("LINEBELOW", (0, row + 1), (-1, row + 1), 0.3, RULE) for row in range(len(rows)) if row not in set(joined)),
-        *(("BOTTOMPADDING", (0, row + 1), (-1, row + 1), 1) for row in joined),
-        *(("TOPPADDING", (0, row + 2), (-1, row + 2), 0) for row in joined),
+        *(("BOTTOMPADDING", (0, row + 1), (-1, row + 1), 1) for row in above_wide),
+        *(("TOPPADDING", (0, row + 2), (-1, row + 2), 0) for row in above_wide),
         *(("NOSPLIT", (0, row + 1), (-1, row + 2)) for row in joined),
         *(("SPAN", (1, row + 1), (-1, row + 1)) for row in wide),
         *(("BACKGROUND", (0, row + 1), (-1, row + 1), PANEL) for row in shaded),

@@ -263,6 +263,7 @@ ENGLISH: dict[str, str] = {
     "rejected.unknown_memory": "Memory need unknown",
     "rejected.dominated": "Another one is better in everything",
     "rejected.other": "Other reasons",
+    "rejected.example": "For example {name}: {reason}",
     "rejected.count": "{title} ({count})",
     # Plots
     "plot.utilization": "GPU busy",
