@@ -7,12 +7,14 @@ import time
 from typing import Any
 
 from gpuscope.domain.sample import Frame
-from gpuscope.errors import UsageError
+from gpuscope.errors import SourceError, UsageError
 from gpuscope.sources.sampler_process import SamplerProcess
 from gpuscope.sources.ticker import BackOff
 
 REPLACE_WEDGED_AFTER_S = 10.0
 """A sampler whose driver call hangs may yet recover; after this long it is replaced."""
+SILENT_AFTER_S = 30.0
+"""A sampler that sends nothing at all for so long is stuck; the host's figures come at least every few seconds."""
 HEALTHY_AFTER_S = 60.0
 """A sampler that has worked this long is replaced at once when it dies, however often others died before it."""
 
@@ -46,7 +48,7 @@ class SamplerClient:
         self._dying: list[SamplerProcess] = []
         self._notes: list[tuple[str, dict[str, Any]]] = []
         self._back_off = BackOff()
-        self._started_s = 0.0
+        self._started_s = self._heard_s = 0.0
         self._last_frame_s = 0.0
         self._gap: tuple[str, float] | None = None
         self._wedged_since_s: float | None = None
@@ -103,6 +105,7 @@ class SamplerClient:
 
     def _take(self, frame: Frame, now_s: float) -> None:
         """Learn from a frame how the sampler is."""
+        self._heard_s = now_s
         self._last_frame_s = max(self._last_frame_s, frame.monotonic_s)
         if now_s - self._started_s > HEALTHY_AFTER_S:
             self._back_off.reset()
@@ -121,10 +124,16 @@ class SamplerClient:
         if self._wedged_since_s is not None and now_s - self._wedged_since_s > self._replace_wedged_after_s:
             self._plan_replacement("a call of the NVIDIA driver did not return", now_s)
             self._wedged_since_s = None
+        silent_s = now_s - self._heard_s
+        if self._process is not None and silent_s > max(SILENT_AFTER_S, 5 * self._host_interval_s):
+            self._plan_replacement(f"it sent nothing for {silent_s:.0f} s", now_s)
         if self._replace_at_s is not None and now_s >= self._replace_at_s:
             self._replace_at_s = None
             self._discard()
-            self._spawn()
+            try:
+                self._spawn()
+            except SourceError as error:
+                self._plan_replacement(str(error), now_s)
 
     def _discard(self) -> None:
         """Kill the present sampler; a process that hangs in the kernel may take its time."""
@@ -140,7 +149,7 @@ class SamplerClient:
         if self._wedged_after_s is not None:
             arguments += ["--wedged-after", repr(self._wedged_after_s)]
         self._process = SamplerProcess(arguments)
-        self._started_s = time.monotonic()
+        self._started_s = self._heard_s = time.monotonic()
         self._wedged_since_s = None
         pid = self._process.pid
         if self._gap is None:

@@ -28,6 +28,8 @@ from gpuscope.sources.ticker import BackOff
 
 LAYOUT_INTERVAL_S = 10.0
 """MIG instances are created and removed while the driver runs: looked for this often."""
+SETTLED_S = 30.0
+"""A GPU that needs a reset can be opened and then fails: only after so long has a start really worked."""
 
 
 class NvmlSource:
@@ -51,6 +53,7 @@ class NvmlSource:
         self._initialised = False
         self._told_state: SourceState | None = None
         self._told_devices: tuple[Device, ...] | None = None
+        self._started_s = 0.0
         self._next_attempt_s = 0.0
         self._next_layout_s = 0.0
         self._back_off = BackOff()
@@ -76,6 +79,8 @@ class NvmlSource:
         if tier is Tier.SLOW and self._initialised:
             self._check_layout(time.monotonic())
         start_s, wall_s = time.monotonic(), time.time()
+        if self.state.ok and start_s - self._started_s > SETTLED_S:
+            self._back_off.reset()
         gpus = self._read_one() if tier is Tier.PCIE else self._read_all(tier)
         devices, states = self._news()
         if not gpus and devices is None and states is None:
@@ -106,10 +111,9 @@ class NvmlSource:
         except DriverError as error:
             self._driver_failed(error)
             return
-        if self.state.ok:
-            self._back_off.reset()
-        else:
-            self._next_attempt_s = time.monotonic() + self._back_off.next_s()
+        self._started_s = time.monotonic()
+        if not self.state.ok:
+            self._next_attempt_s = self._started_s + self._back_off.next_s()
 
     def _adopt(self, found: list[Found], refused: dict[int, Reason]) -> None:
         driver = self.driver

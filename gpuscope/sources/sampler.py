@@ -28,10 +28,9 @@ from gpuscope.sources.nvml_fields import Tier
 from gpuscope.sources.ticker import Ticker
 from gpuscope.sources.wire import encode
 
-MEDIUM_INTERVAL_S = 1.0
-SLOW_INTERVAL_S = 2.0
-PCIE_INTERVAL_S = 0.5
-"""One GPU each time, two calls of 20 ms: 8% of the driver thread."""
+TIER_INTERVALS_S = {Tier.FAST: 0.0, Tier.MEDIUM: 1.0, Tier.SLOW: 2.0, Tier.PCIE: 0.5}
+"""No tier is read more often than this, nor more often than the interval that was asked for. PCIe takes one GPU each
+time, two calls of 20 ms: 8% of the driver thread."""
 WATCH_INTERVAL_S = 1.0
 WEDGED_AFTER_S = 5.0
 """A driver call that takes longer will probably not come back; initialising many GPUs takes 1 to 3 s."""
@@ -68,6 +67,7 @@ class Sampler:
         self._wedged_after_s: float = options.wedged_after
         self._root_pid: int | None = options.root_pid
         self._stopping = threading.Event()
+        self._gpus_wake = threading.Event()
         self._intervals: queue.SimpleQueue[float] = queue.SimpleQueue()
         self._root_pids: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         self._nvml: NvmlSource | None = None
@@ -88,6 +88,7 @@ class Sampler:
     def stop(self) -> bool:
         """End the threads; False when one hangs in the driver."""
         self._stopping.set()
+        self._gpus_wake.set()
         for thread in self._threads:
             thread.join(ENDING_S)
         return not any(thread.is_alive() for thread in self._threads)
@@ -100,22 +101,19 @@ class Sampler:
             return
         if not isinstance(message, dict):
             return
-        if "root_pid" in message:
-            self._root_pids.put(message["root_pid"])
-        if "interval_s" in message:
-            self._intervals.put(float(message["interval_s"]))
+        root_pid, interval_s = message.get("root_pid"), message.get("interval_s")
+        if "root_pid" in message and (root_pid is None or isinstance(root_pid, int)):
+            self._root_pids.put(root_pid)
+        if isinstance(interval_s, (int, float)) and interval_s > 0:
+            self._intervals.put(float(interval_s))
+            self._gpus_wake.set()  # an interval of a minute must not have to pass first
 
     def _watch_gpus(self) -> None:
         source = NvmlSource()
         self._nvml = source
         start_s = time.monotonic()
-        self._gpu_tickers = {
-            Tier.FAST: Ticker(self._interval_s, start_s),
-            Tier.MEDIUM: Ticker(max(MEDIUM_INTERVAL_S, self._interval_s), start_s),
-            Tier.SLOW: Ticker(max(SLOW_INTERVAL_S, self._interval_s), start_s),
-            Tier.PCIE: Ticker(max(PCIE_INTERVAL_S, self._interval_s), start_s),
-        }
-        while not self._stopping.is_set():
+        self._gpu_tickers = {tier: Ticker(max(self._interval_s, TIER_INTERVALS_S[tier]), start_s) for tier in Tier}
+        while not self._stopping.is_set():  # a wake-up that comes from here on is not lost
             self._take_interval()
             for tier, ticker in self._gpu_tickers.items():
                 if ticker.due(time.monotonic()):
@@ -123,12 +121,15 @@ class Sampler:
                     if frame is not None:
                         self._pipe.send(frame)
             next_s = min(ticker.next_s for ticker in self._gpu_tickers.values())
-            self._stopping.wait(max(0.0, next_s - time.monotonic()))
+            self._gpus_wake.wait(max(0.0, next_s - time.monotonic()))
         source.close()
 
     def _take_interval(self) -> None:
+        self._gpus_wake.clear()
         while not self._intervals.empty():
-            self._gpu_tickers[Tier.FAST].change(self._intervals.get(), time.monotonic())
+            interval_s = self._intervals.get()
+            for tier, ticker in self._gpu_tickers.items():
+                ticker.change(max(interval_s, TIER_INTERVALS_S[tier]), time.monotonic())
 
     def _watch_host(self) -> None:
         source = HostSource(self._root_pid)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import struct
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.nvml.build import build_library
+from tests.nvml.build import LIBRARY_NAME, build_library
 from tests.nvml.scenario import Scenario
 
 COUNTER = struct.Struct("=56sQ")
@@ -31,7 +32,7 @@ class NvmlWorld:
         return {**os.environ, **self.variables}
 
     def counts(self) -> dict[str, int]:
-        """How often each NVML function has been called since the library was last loaded anew."""
+        """How often each NVML function has been called in this world."""
         data = Path(self.variables["NVML_STANDIN_COUNTS"]).read_bytes()
         pairs = (COUNTER.unpack_from(data, at) for at in range(0, len(data), COUNTER.size))
         return {name.rstrip(b"\0").decode(): count for name, count in pairs if count}
@@ -81,3 +82,13 @@ def use_nvml_scenario(nvml_scenario: MakeWorld, monkeypatch: pytest.MonkeyPatch)
         return world
 
     return make
+
+
+@pytest.fixture
+def nvml_in_process(use_nvml_scenario: MakeWorld, nvml_library_folder: Path) -> MakeWorld:
+    """As `use_nvml_scenario`, and the test's own process has the library: faster, and errors show where they arise.
+
+    A library that is loaded once stays: other tests in this process that use NVML must ask for this fixture, too.
+    """
+    ctypes.CDLL(str(nvml_library_folder / LIBRARY_NAME))  # found by its name from now on
+    return use_nvml_scenario

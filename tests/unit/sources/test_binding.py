@@ -1,0 +1,59 @@
+"""The right binding, the wrong one, none."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+import types
+
+import pytest
+
+from gpuscope.errors import SourceError
+from gpuscope.sources import binding
+from gpuscope.sources.nvml import NvmlSource
+from gpuscope.sources.nvml_fields import Tier
+
+
+def test_the_installed_one_is_nvidias() -> None:
+    loaded = binding.load_binding()
+    assert loaded.package == "nvidia-ml-py"
+    assert loaded.version == importlib.metadata.version("nvidia-ml-py")
+
+
+def test_another_package_called_pynvml(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = types.ModuleType("pynvml")
+    wrong.__file__ = "/somewhere/pynvml/__init__.py"
+    wrong.nvmlInitWithFlags = lambda _: None  # type: ignore[attr-defined] # what an old copy would have
+    monkeypatch.setitem(sys.modules, "pynvml", wrong)
+    monkeypatch.setattr(importlib.metadata, "packages_distributions", lambda: {"pynvml": ["pynvml"]})
+    monkeypatch.setattr(importlib.metadata, "version", lambda _: "11.0.0")
+    with pytest.raises(SourceError) as raised:
+        binding.load_binding()
+    sentence = str(raised.value)
+    assert "the package pynvml 11.0.0" in sentence
+    assert "/somewhere/pynvml/__init__.py" in sentence
+    assert "pip uninstall -y pynvml" in sentence
+    assert "\n" not in sentence
+
+
+def test_no_binding_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", None)  # makes the import fail
+    with pytest.raises(SourceError, match="pip install nvidia-ml-py"):
+        binding.load_binding()
+
+
+def test_without_a_binding_the_source_says_so_once_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    source = NvmlSource()
+    frame = source.read(Tier.FAST)
+    assert frame is not None
+    (state,) = frame.states or ()
+    assert (state.source, state.ok, state.code) == ("nvml", False, "wrong_binding")
+    assert frame.gpus is None
+    assert source.read(Tier.FAST) is None
+    source.close()
+
+
+def test_the_frozen_app_may_lack_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.metadata, "packages_distributions", dict)
+    assert binding.load_binding().package is None
