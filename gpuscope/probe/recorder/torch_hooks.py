@@ -11,6 +11,7 @@ import sys
 import time
 from typing import Any, Callable
 
+from .compiler import CompilerShield, Hidden
 from .switch import Switch
 from .training import TrainingRecorder
 from .writer import EventWriter
@@ -24,36 +25,40 @@ def install(torch: Any, writer: EventWriter, switch: Switch, *, quiet: bool) -> 
     """
     recorder = TrainingRecorder(torch, writer)
     recorder.framework(quiet=quiet)
-    _hook_optimizers(torch, recorder, switch)
-    _hook_backward(torch, recorder, switch)
-    _hook_grad_scaler(recorder, switch)
-    _hook_data_loader(recorder, switch)
-    _hook_autocast(recorder, switch)
-    _hook_checkpointing(recorder, switch)
+    hooks = _Hooks(switch)
+    _hook_optimizers(recorder, hooks)
+    _hook_backward(torch, recorder, hooks)
+    _hook_grad_scaler(recorder, hooks)
+    _hook_data_loader(recorder, hooks)
+    _hook_autocast(recorder, hooks)
+    _hook_checkpointing(recorder, hooks)
     switch.on_off(recorder.profile.abandon)
+    hooks.shield.watch()
     return recorder
 
 
-def _is_compiling(torch: Any) -> Callable[[], bool]:
-    """Asks whether the compiler is tracing this code: then a hook must look like nothing at all."""
-    compiler = getattr(torch, "compiler", None)
-    is_compiling: Callable[[], bool] = getattr(compiler, "is_compiling", lambda: False)
-    return is_compiling
+class _Hooks:
+    """What every hook needs: the switch, and the shield against the compiler."""
+
+    def __init__(self, switch: Switch) -> None:
+        self.switch = switch
+        self.shield = CompilerShield(switch)
+
+    def guarded(self, function: Callable[..., Any]) -> Hidden:
+        """A call to our own code that neither raises nor is followed by the compiler."""
+        return self.shield.hidden(self.switch.guarded(function))
 
 
-def _hook_optimizers(torch: Any, recorder: TrainingRecorder, switch: Switch) -> None:
-    begins, ends = switch.guarded(recorder.step_begins), switch.guarded(recorder.step_ends)
-    is_compiling = _is_compiling(torch)
+def _hook_optimizers(recorder: TrainingRecorder, hooks: _Hooks) -> None:
+    begins, ends = hooks.guarded(recorder.step_begins), hooks.guarded(recorder.step_ends)
 
+    @hooks.shield.wrapper
     def before(optimizer: Any, _args: Any, _kwargs: Any) -> None:
-        if is_compiling():
-            return
-        begins(optimizer, sys._getframe(1))
+        begins.call(optimizer, sys._getframe(1))
 
+    @hooks.shield.wrapper
     def after(optimizer: Any, _args: Any, _kwargs: Any) -> None:
-        if is_compiling():
-            return
-        ends(optimizer)
+        ends.call(optimizer)
 
     module = sys.modules["torch.optim.optimizer"]
     if hasattr(module, "register_optimizer_step_pre_hook"):
@@ -61,12 +66,12 @@ def _hook_optimizers(torch: Any, recorder: TrainingRecorder, switch: Switch) -> 
             module.register_optimizer_step_pre_hook(before),
             module.register_optimizer_step_post_hook(after),
         ):
-            switch.on_off(handle.remove)
+            hooks.switch.on_off(handle.remove)
     else:
-        _hook_optimizers_before_2_0(module.Optimizer, before, after, switch)
+        _hook_optimizers_before_2_0(module.Optimizer, before, after, hooks)
 
 
-def _hook_optimizers_before_2_0(optimizer_type: Any, before: Any, after: Any, switch: Switch) -> None:
+def _hook_optimizers_before_2_0(optimizer_type: Any, before: Any, after: Any, hooks: _Hooks) -> None:
     """Without global hooks: wrap each optimizer class's step when the first object of the class is made."""
 
     def wrap_step(step: Any) -> Any:
@@ -78,7 +83,7 @@ def _hook_optimizers_before_2_0(optimizer_type: Any, before: Any, after: Any, sw
             return result
 
         wrapper._gpuscope_wrapped = True  # type: ignore[attr-defined]  # a mark on a function
-        return wrapper
+        return hooks.shield.wrapper(wrapper)
 
     def wrap_init(init: Any) -> Any:
         @functools.wraps(init)
@@ -88,45 +93,43 @@ def _hook_optimizers_before_2_0(optimizer_type: Any, before: Any, after: Any, sw
             if not getattr(kind.step, "_gpuscope_wrapped", False):
                 kind.step = wrap_step(kind.step)
 
-        return wrapper
+        return hooks.shield.wrapper(wrapper)
 
-    _replace(optimizer_type, "__init__", wrap_init, switch)
+    _replace(optimizer_type, "__init__", wrap_init, hooks)
 
 
-def _hook_backward(torch: Any, recorder: TrainingRecorder, switch: Switch) -> None:
-    begins, ends = switch.guarded(recorder.backward_begins), switch.guarded(recorder.tracker.backward_ends)
+def _hook_backward(torch: Any, recorder: TrainingRecorder, hooks: _Hooks) -> None:
+    begins, ends = hooks.guarded(recorder.backward_begins), hooks.guarded(recorder.tracker.backward_ends)
 
     def wrap(backward: Any) -> Any:
         @functools.wraps(backward)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            begins()
+            begins.call()
             try:
                 return backward(*args, **kwargs)
             finally:
-                ends()
+                ends.call()
 
-        # The compiler does not look into the original either: without this it would trace the wrapper.
-        wrapper._torchdynamo_disable = True  # type: ignore[attr-defined]  # a mark on a function
-        return wrapper
+        return hooks.shield.wrapper(wrapper)
 
-    _replace(torch.autograd, "backward", wrap, switch)
+    _replace(torch.autograd, "backward", wrap, hooks)
 
 
-def _hook_grad_scaler(recorder: TrainingRecorder, switch: Switch) -> None:
-    used, withheld = switch.guarded(recorder.scaler_used), switch.guarded(recorder.tracker.step_skipped)
+def _hook_grad_scaler(recorder: TrainingRecorder, hooks: _Hooks) -> None:
+    used, withheld = hooks.guarded(recorder.scaler_used), hooks.guarded(recorder.tracker.step_skipped)
     tracker = recorder.tracker
 
     def wrap(step: Any) -> Any:
         @functools.wraps(step)
         def wrapper(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
             calls_before = tracker.ended_calls
-            used(scaler)
+            used.call(scaler)
             result = step(scaler, optimizer, *args, **kwargs)
             if tracker.ended_calls == calls_before:
-                withheld(optimizer)
+                withheld.call(optimizer)
             return result
 
-        return wrapper
+        return hooks.shield.wrapper(wrapper)
 
     for module_name, class_name in (
         ("torch.amp.grad_scaler", "GradScaler"),
@@ -134,11 +137,11 @@ def _hook_grad_scaler(recorder: TrainingRecorder, switch: Switch) -> None:
     ):
         scaler_type = getattr(sys.modules.get(module_name), class_name, None)
         if scaler_type is not None and "step" in vars(scaler_type):
-            _replace(scaler_type, "step", wrap, switch)
+            _replace(scaler_type, "step", wrap, hooks)
 
 
-def _hook_data_loader(recorder: TrainingRecorder, switch: Switch) -> None:
-    note = switch.guarded(recorder.batch_arrived)
+def _hook_data_loader(recorder: TrainingRecorder, hooks: _Hooks) -> None:
+    note = hooks.guarded(recorder.batch_arrived)
     clock = time.monotonic
 
     def wrap(next_batch: Any) -> Any:
@@ -146,17 +149,17 @@ def _hook_data_loader(recorder: TrainingRecorder, switch: Switch) -> None:
         def wrapper(iterator: Any) -> Any:
             began_s = clock()
             batch = next_batch(iterator)
-            note(batch, began_s)
+            note.call(batch, began_s)
             return batch
 
-        return wrapper
+        return hooks.shield.wrapper(wrapper)
 
     iterator_type = getattr(sys.modules.get("torch.utils.data.dataloader"), "_BaseDataLoaderIter", None)
     if iterator_type is not None:
-        _replace(iterator_type, "__next__", wrap, switch)
+        _replace(iterator_type, "__next__", wrap, hooks)
 
 
-def _hook_autocast(recorder: TrainingRecorder, switch: Switch) -> None:
+def _hook_autocast(recorder: TrainingRecorder, hooks: _Hooks) -> None:
     def seen(autocast: Any, *_args: Any) -> bool:
         if not getattr(autocast, "_enabled", False):
             return False
@@ -165,10 +168,10 @@ def _hook_autocast(recorder: TrainingRecorder, switch: Switch) -> None:
 
     autocast_type = getattr(sys.modules.get("torch.amp.autocast_mode"), "autocast", None)
     if autocast_type is not None:
-        _watch_once(autocast_type, "__enter__", seen, switch)
+        _watch_once(autocast_type, "__enter__", seen, hooks)
 
 
-def _hook_checkpointing(recorder: TrainingRecorder, switch: Switch) -> None:
+def _hook_checkpointing(recorder: TrainingRecorder, hooks: _Hooks) -> None:
     def seen(*_args: Any) -> bool:
         recorder.checkpointing = True
         return True
@@ -177,28 +180,28 @@ def _hook_checkpointing(recorder: TrainingRecorder, switch: Switch) -> None:
     frame_type = getattr(module, "_CheckpointFrame", None)
     function_type = getattr(module, "CheckpointFunction", None)
     if frame_type is not None:
-        _watch_once(frame_type, "__init__", seen, switch)
+        _watch_once(frame_type, "__init__", seen, hooks)
     if function_type is not None:
-        _watch_once(function_type, "backward", seen, switch)
+        _watch_once(function_type, "backward", seen, hooks)
 
 
-def _watch_once(owner: Any, name: str, seen: Callable[..., bool], switch: Switch) -> None:
+def _watch_once(owner: Any, name: str, seen: Callable[..., bool], hooks: _Hooks) -> None:
     """Look at calls of a method until `seen` has what it wants, then put the original back."""
-    note = switch.guarded(seen)
+    note = hooks.guarded(seen)
 
     def wrap(method: Any) -> Any:
         @functools.wraps(method)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            if note(*args):
+            if note.call(*args):
                 restore()
             return method(*args, **kwargs)
 
-        return wrapper
+        return hooks.shield.wrapper(wrapper)
 
-    restore = _replace(owner, name, wrap, switch)
+    restore = _replace(owner, name, wrap, hooks)
 
 
-def _replace(owner: Any, name: str, wrap: Callable[[Any], Any], switch: Switch) -> Callable[[], None]:
+def _replace(owner: Any, name: str, wrap: Callable[[Any], Any], hooks: _Hooks) -> Callable[[], None]:
     """Put a wrapper in place of an attribute; returns what puts the original back unless somebody else wrapped ours."""
     original = vars(owner)[name]
     is_static = isinstance(original, staticmethod)
@@ -210,5 +213,5 @@ def _replace(owner: Any, name: str, wrap: Callable[[Any], Any], switch: Switch) 
             setattr(owner, name, original)
 
     setattr(owner, name, replacement)
-    switch.on_off(restore)
+    hooks.switch.on_off(restore)
     return restore
