@@ -14,7 +14,7 @@ import msgspec
 
 from gpuscope import paths
 from gpuscope.domain.base import Value, from_json, to_json
-from gpuscope.runner.processes import ask_program
+from gpuscope.runner.questions import ask_program
 
 PATIENCE_S = 10.0
 """Interpreters on a sleeping network disk answer later than this; they are left out."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gpuscope.errors import UsageError
-from gpuscope.runner.processes import ask_program
+from gpuscope.runner.questions import ask_program
 
 _PATIENCE_S = 10.0
 

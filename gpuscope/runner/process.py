@@ -197,6 +197,8 @@ def read_workload_note(folder: Path) -> WorkloadNote | None:
     A supervisor that was killed right after the start left no note; a workload that still runs is then found by its
     environment.
     """
+    if not folder.is_dir():
+        return None
     try:
         return from_json((folder / NOTE_NAME).read_bytes(), WorkloadNote)
     except (OSError, msgspec.MsgspecError):

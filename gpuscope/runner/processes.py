@@ -219,46 +219,14 @@ def spawn(
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a short-lived program said."""
-
-    status: int
-    output: bytes
-    errors: bytes
-
-
-def ask_program(argv: Sequence[str], *, environment: Mapping[str, str], timeout_s: float, cwd: Path) -> Answer | None:
-    """Run a program that should end soon; None when it cannot be started or does not end in time (then it is killed).
-
-    Its output goes to files: a pipe that a forgotten child of it holds open would be waited for without end.
-    """
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        try:
-            process = spawn(argv, cwd=cwd, environment=environment, output=output, errors=errors)
-        except (OSError, ValueError):
-            return None
-        try:
-            status = process.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            push_group(process.pid, Push.KILL)
-            process.wait()
-            return None
-        output.seek(0)
-        errors.seek(0)
-        return Answer(status, output.read(_ANSWER_BYTES), errors.read(_ANSWER_BYTES))
-
-
-_ANSWER_BYTES = 1024 * 1024
-
-
 class DetachedProcess:
     """A program that goes on when we end; as long as we live we can see what became of it."""
 
-    def __init__(self, process: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], errors_fd: int) -> None:
         """Use `spawn_detached`."""
         self._process = process
-        self._errors = errors
+        self._errors_fd = errors_fd
+        self._last_words: str | None = None
 
     @property
     def pid(self) -> int:
@@ -277,11 +245,15 @@ class DetachedProcess:
             return None
 
     def last_words(self) -> str:
-        """The last line that it wrote to standard error, without our own prefix; empty when there is none."""
-        size = self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(0, size - _LAST_WORDS_BYTES))
-        lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
-        return lines[-1].removeprefix("gpuscope: ") if lines else ""
+        """Once it has ended: the last line that it wrote to standard error, without our own prefix, or nothing."""
+        if self.poll() is None:  # the place in the file is shared: reading would move where it writes
+            return ""
+        if self._last_words is None:
+            with os.fdopen(self._errors_fd, "rb") as errors:
+                errors.seek(max(0, errors.seek(0, os.SEEK_END) - _LAST_WORDS_BYTES))
+                lines = errors.read().decode("utf-8", "replace").strip().splitlines()
+            self._last_words = lines[-1].removeprefix("gpuscope: ") if lines else ""
+        return self._last_words
 
 
 def spawn_detached(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path) -> DetachedProcess:
@@ -292,15 +264,12 @@ def spawn_detached(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path) ->
     Raises:
         RunError: it cannot be started.
     """
-    # The file is the handle's to close; the child has its own.
-    errors = tempfile.TemporaryFile()  # noqa: SIM115 - stays open with the handle
     try:
-        with Path(os.devnull).open("wb") as nowhere:
+        with Path(os.devnull).open("wb") as nowhere, tempfile.TemporaryFile() as errors:
             process = spawn(argv, cwd=cwd, environment=env, output=nowhere, errors=errors)
+            handle = DetachedProcess(process, os.dup(errors.fileno()))
     except OSError as error:
-        errors.close()
         raise RunError(f"{argv[0]} cannot be started in the background: {error.strerror or error}.") from error
-    handle = DetachedProcess(process, errors)
     _DETACHED.append(handle)
     return handle
 

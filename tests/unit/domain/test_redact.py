@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gpuscope.domain.redact import HIDDEN, is_secret_name, redact_arguments, redact_environment, redact_text
 
@@ -106,3 +108,17 @@ def test_nothing_to_hide_changes_nothing() -> None:
 def test_long_arguments_take_no_time() -> None:
     word = "x" * 200_000
     assert redact_arguments([word, word + "="]) == (word, word + "=")
+
+
+@given(
+    name=st.sampled_from(["api-key", "hf_token", "DB_PASSWORD", "client.secret", "authToken"]),
+    value=st.text(st.characters(categories=["Lu", "Ll", "Nd"]), min_size=6, max_size=30).map(lambda text: "q" + text),
+    form=st.sampled_from(
+        ["--{n}={v}", "{n}={v}", "--{n}|{v}", "-{n}|{v}", "sh|-c|x --{n} {v} y", "++{n}={v}", "{n}: '{v}'"]
+    ),
+)
+def test_no_form_shows_the_value(name: str, value: str, form: str) -> None:
+    argv = ["run", *form.format(n=name, v=value).split("|"), "--epochs", "3"]
+    shown = redact_arguments(argv)
+    assert value not in " ".join(shown)
+    assert shown[-2:] == ("--epochs", "3")

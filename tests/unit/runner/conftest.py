@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from gpuscope.runner.interrogate import AnswerCache
+from tests.unit.runner.workloads import end_all
 
 MakePython = Callable[..., Path]
+
+
+@pytest.fixture(autouse=True)
+def _workloads_end() -> Iterator[None]:
+    yield
+    end_all()
 
 
 @pytest.fixture

@@ -11,9 +11,8 @@ import pytest
 from gpuscope import paths
 from gpuscope.errors import RunError, UsageError
 from gpuscope.runner.command import LaunchPlan, plan_launch
-from gpuscope.runner.process import Workload
 from tests.unit.runner.conftest import MakePython
-from tests.unit.runner.workloads import wait_for_end
+from tests.unit.runner.workloads import start, wait_for_end
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +32,7 @@ def script(folder: Path, text: str = "", name: str = "train.py") -> Path:
 
 def run(plan: LaunchPlan, folder: Path) -> str:
     folder.mkdir()
-    wait_for_end(Workload.start(plan, folder))
+    wait_for_end(start(plan, folder))
     return (folder / "output.log").read_text(encoding="utf-8")
 
 

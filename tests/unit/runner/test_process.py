@@ -20,7 +20,7 @@ from gpuscope.runner.process import Ended, Workload, WorkloadNote, read_workload
 from gpuscope.runner.processes import ProcessKey
 from gpuscope.runner.stopping import StopStage
 from gpuscope.runner.tail import READ_LIMIT_BYTES, FileTail
-from tests.unit.runner.workloads import plan, python, stop_at_once, wait_for, wait_for_end, wait_for_output
+from tests.unit.runner.workloads import plan, python, start, stop_at_once, wait_for, wait_for_end, wait_for_output
 
 STRAY = """
 import os, subprocess, sys, time
@@ -164,7 +164,7 @@ def test_normal_end_leaves_what_the_script_left(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("short_graces")
 def test_shell_and_its_background_jobs(tmp_path: Path) -> None:
     line = "sleep 300 & trap '' INT; echo on; sleep 300; sleep 300"
-    workload = Workload.start(plan("/bin/sh", "-c", line, cwd=tmp_path), tmp_path)
+    workload = start(plan("/bin/sh", "-c", line, cwd=tmp_path), tmp_path)
     wait_for_output(tmp_path, "on")
     workload.request_stop(time.monotonic())
     wait_for_end(workload)
@@ -226,7 +226,8 @@ def test_taking_over(tmp_path: Path) -> None:
 
 
 def test_taking_over_without_a_note(tmp_path: Path) -> None:
-    workload = python("import time\ntime.sleep(300)", tmp_path)
+    workload = python(SAVES, tmp_path)
+    wait_for_output(tmp_path, "on")
     written = read_workload_note(tmp_path)
     (tmp_path / "workload.json").write_text('{"pid": 1')
     found = read_workload_note(tmp_path)

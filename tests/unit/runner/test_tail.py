@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gpuscope.runner import tail
 from gpuscope.runner.tail import FileTail, JsonLinesTail
@@ -103,3 +107,20 @@ def test_more_than_one_read_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     reader = JsonLinesTail(tmp_path)
     found = [data["n"] for _ in range(50) for _, data in reader.read()]
     assert found == list(range(50))
+
+
+LINES = [b'{"n": 0}', b"garbage", b'{"text": "\xc3\xa9\\n"}', b"", b'{"n": 3}']
+WHOLE = b"\n".join(LINES) + b"\n"
+
+
+@given(cuts=st.lists(st.integers(0, len(WHOLE)), max_size=8))
+def test_however_the_lines_arrive_they_are_the_same(cuts: list[int]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        reader = JsonLinesTail(folder)
+        found = []
+        for start, end in pairwise([0, *sorted(cuts), len(WHOLE)]):
+            append(folder / "probe-1.jsonl", WHOLE[start:end])
+            found += [data for _, data in reader.read()]
+        assert found == [{"n": 0}, {"text": "é\n"}, {"n": 3}]
+        assert reader.skipped_lines == 1

@@ -13,6 +13,7 @@ from gpuscope.runner.environment import outside_environment
 from gpuscope.runner.process import Ended, Workload
 
 PATIENCE_S = 20.0
+STARTED: list[Workload] = []
 
 
 def plan(*argv: str, cwd: Path) -> LaunchPlan:
@@ -26,7 +27,20 @@ def python(text: str, folder: Path) -> Workload:
     folder.mkdir(exist_ok=True)
     script = folder / "script é.py"
     script.write_text(text, encoding="utf-8")
-    return Workload.start(plan(sys.executable, str(script), cwd=folder), folder)
+    return start(plan(sys.executable, str(script), cwd=folder), folder)
+
+
+def start(launch: LaunchPlan, folder: Path) -> Workload:
+    """Start it; a test that fails half-way leaves it to `end_all`."""
+    workload = Workload.start(launch, folder)
+    STARTED.append(workload)
+    return workload
+
+
+def end_all() -> None:
+    """Kill what the tests have started and not ended."""
+    while STARTED:
+        stop_at_once(STARTED.pop())
 
 
 def wait_for(condition: Callable[[], object], what: str) -> None:
