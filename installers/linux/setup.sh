@@ -137,7 +137,7 @@ pip_install() {
 
 install_app() {
     is_done app && return
-    echo "gpuscope set-up: installing gpuscope's Python packages into .venv (a download of about 150 MB)"
+    echo "gpuscope set-up: installing gpuscope's Python packages into .venv (a download of about 110 MB)"
     pip_install --editable .
     mark_done app
 }
