@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 from gpuscope.cli.parser import build_parser
+from gpuscope.engine.profile import adopt
 from gpuscope.errors import GpuscopeError
 
 INTERRUPTED = 130
@@ -22,6 +24,9 @@ def main(arguments: list[str]) -> int:
         The exit status.
     """
     try:
+        if arguments[:1] == ["_adopt"]:  # how a window gives an orphaned run a new supervisor
+            adopt(Path(arguments[1]))
+            return 0
         options = build_parser().parse(arguments)
         status: int = options.run(options)
         sys.stdout.flush()

@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from gpuscope.advisor.estimate import DTYPES, OPTIMIZERS, estimate, estimate_sentence
+from gpuscope.advisor.estimate import DTYPES, estimate, estimate_sentence
+from gpuscope.advisor.optimizers import OPTIMIZERS
 from gpuscope.cli.tables import candidate_table
 from gpuscope.domain.base import to_json
 from gpuscope.domain.footprint import Footprint
@@ -130,12 +131,21 @@ def _add_estimate(commands: Any) -> None:
     parser.add_argument("--dtype", default="fp32", help=f"one of {', '.join(DTYPES)} (default fp32)")
     parser.add_argument("--stage", "--task", choices=["training", "inference"], default="inference")
     parser.add_argument("--optimizer", default="adamw", help=f"one of {', '.join(OPTIMIZERS)} (default adamw)")
+    parser.add_argument("--batch", metavar="N", type=_count, help="sequences in a step; then activations are counted")
+    parser.add_argument("--sequence-length", metavar="N", type=_count, help="tokens of a sequence")
     parser.add_argument("--json", action="store_true", help="print the footprint document")
     parser.set_defaults(run=_estimate)
 
 
 def _estimate(options: argparse.Namespace) -> int:
-    footprint: Footprint = estimate(options.params, options.dtype, options.stage, options.optimizer)
+    footprint: Footprint = estimate(
+        options.params,
+        options.dtype,
+        options.stage,
+        options.optimizer,
+        batch=options.batch,
+        sequence_length=options.sequence_length,
+    )
     print(to_json(footprint).decode() if options.json else estimate_sentence(footprint))
     return 0
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from gpuscope.domain.base import to_json
 from gpuscope.domain.run import OutcomeKind, RunOutcome
 from gpuscope.engine.manifest import default_session_name
-from gpuscope.engine.profile import adopt, profile
+from gpuscope.engine.profile import profile
 from gpuscope.errors import UsageError
 from gpuscope.runner.command import plan_launch
 
@@ -49,7 +49,7 @@ def split_workload(arguments: list[str]) -> tuple[list[str], WorkloadArguments]:
 
 
 def add_commands(commands: Any) -> None:
-    """Add `run` and the hidden `_adopt`."""
+    """Add `run`."""
     parser = commands.add_parser(
         "run",
         help="run a script, module or command under the monitors",
@@ -77,9 +77,6 @@ def add_commands(commands: Any) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON at the end, on standard error")
     parser.set_defaults(run=_run)
-    hidden = commands.add_parser("_adopt")
-    hidden.add_argument("file", type=Path)
-    hidden.set_defaults(run=_adopt)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -105,11 +102,6 @@ def _run(options: argparse.Namespace) -> int:
     if options.json:
         print(to_json(outcome).decode(), file=sys.stderr)
     return _status(outcome)
-
-
-def _adopt(options: argparse.Namespace) -> int:
-    adopt(options.file)
-    return 0
 
 
 def _environment(pairs: list[str]) -> dict[str, str]:

@@ -16,8 +16,6 @@ from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.engine.advise import advise
 from gpuscope.engine.footprint import footprint_of
 from gpuscope.engine.session import open_session
-from gpuscope.report.build import build_report
-from gpuscope.report.write import write_report
 
 
 def add_commands(commands: Any) -> None:
@@ -67,6 +65,10 @@ def _footprint(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
+    # Loaded only here: drawing a PDF takes more libraries than all other commands together.
+    from gpuscope.report.build import build_report
+    from gpuscope.report.write import write_report
+
     with open_session(options.file) as reader:
         footprint = footprint_of(reader)
         constraints = constraints_from(options)

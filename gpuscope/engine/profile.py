@@ -133,6 +133,11 @@ def _finish_unwatched(writer: SessionWriter, root_pid: int | None, last_seen_s: 
         writer.put_document("outcome", outcome)
         writer.close()
         return outcome
+    if root_pid is None:
+        sentence = "The supervisor was killed before it had started the run."
+        outcome = RunOutcome(kind=OutcomeKind.NOT_STARTED, sentence=sentence, started_s=0.0, ended_s=last_seen_s)
+        _finish(writer, outcome)
+        return outcome
     supervisor = Supervisor(writer, None)
     supervisor.drain_all()
     events = supervisor.probe_events()

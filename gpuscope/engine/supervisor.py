@@ -113,7 +113,7 @@ class Supervisor:
             for frame in self._sampler.poll():
                 self.writer.add_frame(frame)
             for kind, data in self._sampler.notes():
-                self.writer.add_event(now, kind, data)
+                self.writer.add_event(now, kind, self._in_session_time(data))
         self.drain(now)
         self.writer.commit()
 
@@ -163,6 +163,10 @@ class Supervisor:
             self.note("stop_requested", how="again" if handled else "asked")
             self._workload.request_stop(now)
         return max(wanted, handled)
+
+    def _in_session_time(self, data: dict[str, Any]) -> dict[str, Any]:
+        gap = {name: self.writer.session_time(data[name]) for name in ("gap_start_s", "gap_end_s") if name in data}
+        return {**data, **gap}
 
     def _read_earlier(self) -> list[tuple[str, dict[str, Any]]]:
         """What a supervisor that died had already written to the session."""
