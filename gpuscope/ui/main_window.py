@@ -157,8 +157,9 @@ class MainWindow(QMainWindow):
         self.run_panel.stop_requested.connect(session.stop_run)
         self.run_panel.open_requested.connect(session.open)
         self.advisor_panel.status.connect(self.say)
+        self.advisor_panel.export_requested.connect(self.export_report)
         self.welcome.run_chosen.connect(lambda: self.panels.reveal(self.panels.run))
-        self.welcome.estimate_chosen.connect(lambda: self.panels.reveal(self.panels.advisor))
+        self.welcome.estimate_chosen.connect(self.show_estimate)
         self.welcome.open_chosen.connect(self.open_dialog)
         self.export.started.connect(self.say)
         self.export.written.connect(lambda path: self.say(self.tr("{0} is written.").format(path)))
@@ -200,7 +201,7 @@ class MainWindow(QMainWindow):
     def export_report(self) -> None:
         """Ask for a name and write the report of the session there."""
         if self.session.path is not None and not self.session.monitor_only:
-            self.export.ask_and_write(self.session.path)
+            self.export.ask_and_write(self.session.path, self.advisor_panel.constraints)
 
     def zoom_to_steady(self) -> None:
         """Show the part of the run whose steps are steady."""
@@ -209,6 +210,11 @@ class MainWindow(QMainWindow):
             self.say(self.tr("There are not enough steps yet to say where the steady state begins."))
         else:
             self.monitor_panel.zoom_to(*span)
+
+    def show_estimate(self) -> None:
+        """Show the Advisor for a model that is typed in."""
+        self.panels.reveal(self.panels.advisor)
+        self.advisor_panel.source_bar.choose_estimate()
 
     def show_about(self) -> None:
         """Say what this is."""

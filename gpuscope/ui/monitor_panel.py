@@ -26,6 +26,10 @@ class MonitorPanel(QWidget):
 
     Attributes:
         redraws: how often it has drawn; for tests and the self-test.
+        view: the stretch of time that is shown.
+        model: what is known of the session.
+        chosen: UUID of the GPU that the plots are about.
+        gpu_cards: by UUID.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -39,7 +43,7 @@ class MonitorPanel(QWidget):
         self._dirty = False
         self._ended = False
         self._host_card: DeviceCard | None = None
-        self._gpu_cards: dict[str, DeviceCard] = {}
+        self.gpu_cards: dict[str, DeviceCard] = {}
         self.bar = MonitorBar(self)
         self.problem = QLabel(self)
         self.problem.setWordWrap(True)
@@ -62,7 +66,7 @@ class MonitorPanel(QWidget):
         self.model = MonitorModel(manifest)
         self.view = TimeView()
         self.chosen, self._cursor_s, self._ended = None, None, False
-        self._gpu_cards = {}
+        self.gpu_cards = {}
         self._host_card = new_host_card(manifest.host, self)
         self._show_cards()
         self._mark()
@@ -116,14 +120,14 @@ class MonitorPanel(QWidget):
 
     def next_device(self) -> None:
         """Let the plots be about the next GPU."""
-        uuids = list(self._gpu_cards)
+        uuids = list(self.gpu_cards)
         if uuids:
             place = uuids.index(self.chosen) if self.chosen in uuids else -1
             self.choose(uuids[(place + 1) % len(uuids)])
 
     def choose(self, key: str) -> None:
         """Let the plots be about this GPU."""
-        if key in self._gpu_cards:
+        if key in self.gpu_cards:
             self.chosen = key
             self._show_choice()
             self._mark()
@@ -156,7 +160,7 @@ class MonitorPanel(QWidget):
             return
         self._dirty = False
         self.redraws += 1
-        for card in self._gpu_cards.values():
+        for card in self.gpu_cards.values():
             fill_gpu_card(card, self.model)
         if self._host_card is not None:
             fill_host_card(self._host_card, self.model)
@@ -192,11 +196,11 @@ class MonitorPanel(QWidget):
         if self.model is None:
             return
         known = {device.uuid: device for device in self.model.devices}
-        if list(known) != list(self._gpu_cards):
-            for card in self._gpu_cards.values():
+        if list(known) != list(self.gpu_cards):
+            for card in self.gpu_cards.values():
                 card.deleteLater()
-            self._gpu_cards = {uuid: new_gpu_card(device, self) for uuid, device in known.items()}
-            for card in self._gpu_cards.values():
+            self.gpu_cards = {uuid: new_gpu_card(device, self) for uuid, device in known.items()}
+            for card in self.gpu_cards.values():
                 card.clicked.connect(self.choose)
             if self.chosen not in known:
                 self.chosen = next(iter(known), None)
@@ -205,19 +209,19 @@ class MonitorPanel(QWidget):
 
     def _show_cards(self) -> None:
         host = [self._host_card] if self._host_card is not None else []
-        self.cards.show_cards([*self._gpu_cards.values(), *host])
+        self.cards.show_cards([*self.gpu_cards.values(), *host])
         self._show_choice()
 
     def _show_choice(self) -> None:
         if self.model is None:
             return
-        several = len(self._gpu_cards) > 1
-        for uuid, card in self._gpu_cards.items():
+        several = len(self.gpu_cards) > 1
+        for uuid, card in self.gpu_cards.items():
             card.set_selected(selected=several and uuid == self.chosen)
         device = next((device for device in self.model.devices if device.uuid == self.chosen), None)
         gpu_memory = device.memory_total_bytes if device is not None else None
         host_memory = self.model.host.memory_total_bytes
-        self.plots.set_devices(list(self._gpu_cards), self.chosen, gpu_memory, host_memory)
+        self.plots.set_devices(list(self.gpu_cards), self.chosen, gpu_memory, host_memory)
 
     # -- construction ------------------------------------------------------------------------------------------
 

@@ -82,7 +82,8 @@ class PanelArea(QMainWindow):
         for dock in (self.run, self.monitor, self.advisor):
             dock.setVisible(dock not in hidden)
         for dock in (self.run, self.monitor, self.advisor):
-            dock.setTitleBarWidget(QWidget(dock) if tabbed else None)  # a tab has its title already
+            title = QWidget(dock) if tabbed else None  # a tab has its title already; None brings the usual one back
+            dock.setTitleBarWidget(title)  # type: ignore[arg-type]  # the stubs do not know of None
         if not tabbed:
             self._share_width()
 

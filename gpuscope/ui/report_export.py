@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from gpuscope.domain.recommendation import Constraints, Recommendation
+from gpuscope.domain.recommendation import Constraints
 from gpuscope.engine.advise import advise
 from gpuscope.engine.footprint import footprint_of
 from gpuscope.engine.session import open_session
@@ -34,8 +34,8 @@ class ReportExport(QObject):
         self._work.finished.connect(self.written)
         self._work.failed.connect(self.failed)
 
-    def ask_and_write(self, session: Path) -> None:
-        """Ask for a file name, then write there."""
+    def ask_and_write(self, session: Path, constraints: Constraints) -> None:
+        """Ask for a file name, then write there what is advised under these constraints."""
         name, _ = QFileDialog.getSaveFileName(
             self._window,
             self.tr("Export the report"),
@@ -43,17 +43,16 @@ class ReportExport(QObject):
             self.tr("PDF (*.pdf);;JSON (*.json)"),
         )
         if name:
-            self.write(session, Path(name))
+            self.write(session, constraints, Path(name))
 
-    def write(self, session: Path, target: Path) -> None:
+    def write(self, session: Path, constraints: Constraints, target: Path) -> None:
         """Write the report of a session; the target's suffix says which kind."""
         self.started.emit(self.tr("Writing {0}…").format(target.name))
-        self._work.submit(lambda: _write(session, target))
+        self._work.submit(lambda: _write(session, constraints, target))
 
 
-def _write(session: Path, target: Path) -> Path:
+def _write(session: Path, constraints: Constraints, target: Path) -> Path:
     with open_session(session) as reader:
         footprint = footprint_of(reader)
-        recommendation = reader.document("recommendation", Recommendation) or advise(footprint, Constraints())
-        write_report(build_report(reader, footprint, recommendation), target)
+        write_report(build_report(reader, footprint, advise(footprint, constraints)), target)
     return target

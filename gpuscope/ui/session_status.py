@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 
 from gpuscope.domain.events import Event
 from gpuscope.domain.run import Manifest, OutcomeKind, RunOutcome
@@ -10,6 +10,7 @@ from gpuscope.domain.units import format_duration
 from gpuscope.engine.follow import Update
 from gpuscope.engine.measures import WARM_UP_STEPS, warm_up_steps
 from gpuscope.store.reader import SessionState
+from gpuscope.ui.step_counter import StepCounter
 
 RATE_WINDOW_S = 10.0
 """Iterations a second are counted over this long a time."""
@@ -30,8 +31,9 @@ class SessionStatus:
         self.outcome: RunOutcome | None = None
         self.elapsed_s = 0.0
         self.steps = 0
+        self._counters: dict[str, StepCounter] = defaultdict(StepCounter)
         self._recent: deque[tuple[float, int]] = deque()
-        self._first_step_times_s: list[float] = []
+        self._first_steps: list[tuple[float, int]] = []
 
     @property
     def title(self) -> str:
@@ -58,7 +60,7 @@ class SessionStatus:
             self._reach(update.frames[-1].monotonic_s - self.manifest.created_monotonic_s)
         for event in update.events:
             self._reach(event.t)
-            if event.kind == "step":
+            if event.kind in {"step", "optimizer"}:
                 self._take_step(event)
 
     def end(self, outcome: RunOutcome | None) -> None:
@@ -72,7 +74,9 @@ class SessionStatus:
         """Session times between which the steps are steady, by the footprint's rule; None before there are any."""
         if self.steps < MIN_RATE_STEPS:
             return None
-        start_s, end_s = self._first_step_times_s[warm_up_steps(self.steps) - 1], self._recent[-1][0]
+        warm_up = warm_up_steps(self.steps)
+        start_s = next((t for t, number in self._first_steps if number >= warm_up), self._first_steps[-1][0])
+        end_s = self._recent[-1][0]
         return (start_s, end_s) if end_s > start_s else None
 
     def state(self) -> str:
@@ -100,13 +104,15 @@ class SessionStatus:
         self.elapsed_s = max(self.elapsed_s, t)
 
     def _take_step(self, event: Event) -> None:
-        number = int(event.data.get("n") or 0)
+        counter = self._counters[event.source]
+        counter.take(event)
+        number = counter.count
         if number <= self.steps:
-            return  # another rank's report of the same step
+            return  # another rank's report of the same step, or no step
         self.steps = number
         self._recent.append((event.t, number))
-        if len(self._first_step_times_s) < WARM_UP_STEPS[1]:
-            self._first_step_times_s.append(event.t)
+        if len(self._first_steps) < WARM_UP_STEPS[1]:
+            self._first_steps.append((event.t, number))
         while len(self._recent) > MIN_RATE_STEPS and event.t - self._recent[0][0] > RATE_WINDOW_S:
             self._recent.popleft()
 

@@ -8,6 +8,8 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLabel
 
+from gpuscope.domain.recommendation import Constraints
+
 
 class PlainRunPanel(QLabel):
     run_requested = Signal(object)
@@ -33,6 +35,8 @@ class PlainRunPanel(QLabel):
 
 class PlainAdvisorPanel(QLabel):
     status = Signal(str)
+    export_requested = Signal()
+    constraints = Constraints()
 
     def __init__(self) -> None:
         super().__init__("Advisor")

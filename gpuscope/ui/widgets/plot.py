@@ -136,7 +136,7 @@ class TimePlot(QWidget):
         self._left_axis, self._right_axis = _ValueAxis(orientation="left"), _ValueAxis(orientation="right")
         self._left_axis.value_scale, self._right_axis.value_scale = scale, right
         axes = {"bottom": self._time_axis, "left": self._left_axis, "right": self._right_axis}
-        self._canvas = _Canvas(self, viewBox=self._box, axisItems=axes)
+        self.canvas = _Canvas(self, viewBox=self._box, axisItems=axes)
         self._right_box = self._add_right_box()
         self._ticks = pyqtgraph.PlotCurveItem(connect="pairs", antialias=False)
         self._cursor = pyqtgraph.InfiniteLine(angle=90, movable=False)
@@ -232,7 +232,7 @@ class TimePlot(QWidget):
     def refresh_colours(self) -> None:
         """Take the colours of the palette that the widget has now."""
         colours = colours_of(self)
-        self._canvas.setBackground(QColor(colours.surface))
+        self.canvas.setBackground(QColor(colours.surface))
         for axis in (self._time_axis, self._left_axis, self._right_axis):
             axis.setPen(QColor(colours.border))
             axis.setTickPen(QColor(colours.grid))
@@ -243,7 +243,7 @@ class TimePlot(QWidget):
     def _add_right_box(self) -> _TimeBox:
         box = _TimeBox(enableMenu=False)
         box.setZValue(-100)  # below the main box, which takes the mouse
-        self._canvas.plotItem.scene().addItem(box)
+        self.canvas.plotItem.scene().addItem(box)
         self._right_axis.linkToView(box)
         self._box.sigResized.connect(self._place_right_box)
         return box
@@ -252,7 +252,7 @@ class TimePlot(QWidget):
         self._right_box.setGeometry(self._box.sceneBoundingRect())
 
     def _prepare(self) -> None:
-        item = self._canvas.plotItem
+        item = self.canvas.plotItem
         item.hideButtons()
         item.setMenuEnabled(False)
         item.setContentsMargins(0, 4, 0, 0)
@@ -270,9 +270,9 @@ class TimePlot(QWidget):
         self._box.addItem(self._cursor, ignoreBounds=True)
         self._box.dragged.connect(lambda share: self.moved.emit(-share))
         self._box.reset.connect(self.reset_requested)
-        self._canvas.zoomed.connect(lambda factor, at: self.scaled.emit(factor, self._time_at(at)))
-        self._canvas.left.connect(lambda: self.cursor_moved.emit(None))
-        self._canvas.scene().sigMouseMoved.connect(self._on_mouse_moved)
+        self.canvas.zoomed.connect(lambda factor, at: self.scaled.emit(factor, self._time_at(at)))
+        self.canvas.left.connect(lambda: self.cursor_moved.emit(None))
+        self.canvas.scene().sigMouseMoved.connect(self._on_mouse_moved)
         self.show_time_axis(visible=False)
 
     def _time_at(self, position: QPointF) -> float:
@@ -291,9 +291,9 @@ class TimePlot(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(top)
-        layout.addWidget(self._canvas, 1)
-        self._canvas.setMinimumHeight(LEAST_HEIGHT_PX)
-        self._canvas.setFrameShape(pyqtgraph.PlotWidget.Shape.NoFrame)
+        layout.addWidget(self.canvas, 1)
+        self.canvas.setMinimumHeight(LEAST_HEIGHT_PX)
+        self.canvas.setFrameShape(pyqtgraph.PlotWidget.Shape.NoFrame)
 
 
 def _value_html(style: CurveStyle, figure: str, unit: str, muted: str) -> str:
