@@ -78,10 +78,12 @@ def plan_launch(
     if not args:
         raise UsageError("Nothing to run: give a script, -m MODULE or a command after --.")
     given = dict(environment or {})
-    folder = _folder(cwd)
     outside = outside_environment()
-    place = _Place(folder, {**outside, **given}, python)
-    command = _resolve(tuple(args), target, place)
+    try:
+        folder = _folder(cwd)
+        command = _resolve(tuple(args), target, _Place(folder, {**outside, **given}, python))
+    except OSError as error:  # a folder that may not be entered, a name that is too long
+        raise UsageError(f"{error.filename or args[0]} cannot be looked at: {error.strerror}.") from error
     shown = redact_arguments(args)
     spec = RunSpec(
         argv=redact_arguments(command.argv),

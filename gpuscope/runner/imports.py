@@ -21,13 +21,16 @@ def torch_import(script: Path) -> str | None:
     Imports inside functions, under TYPE_CHECKING and in a `try` that catches their failure do not count: the script
     may run without them. None also when the file cannot be read or parsed.
     """
+    if script.is_dir():
+        script = script / "__main__.py"
+    folder = script.resolve().parent  # Python, too, looks beside the file that a link leads to
     waiting, seen = [script], {script}
     while waiting and len(seen) <= MAX_FILES:
         file = waiting.pop(0)
         for name in _imports_at_once(file):
             if name.partition(".")[0] in TORCH_PACKAGES:
                 return name.partition(".")[0]
-            beside = _file_beside(script.parent, name)
+            beside = _file_beside(folder, name)
             if beside is not None and beside not in seen:
                 seen.add(beside)
                 waiting.append(beside)

@@ -44,6 +44,7 @@ if spec is not None and spec.origin:
     torch = value("__version__", text) or value("__version__", read(spec.origin)) or "unknown"
     cuda = value("cuda", text)
 folders = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+folders += [entry for entry in sys.path if os.path.basename(entry) in ("site-packages", "dist-packages")]
 if site.ENABLE_USER_SITE:
     folders.append(site.getusersitepackages())
 print(json.dumps({"version": sys.version.split()[0], "prefix": sys.prefix, "torch_version": torch,

@@ -1,4 +1,4 @@
-"""Read the figures in the text of an out-of-memory error (PyTorch 1.0 to 2.x on CUDA, HIP, XPU and the host)."""
+"""Read the figures in the text of an out-of-memory error (PyTorch 1.0 to 2.x on CUDA, HIP, XPU, MPS, the host)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ _FIGURES = {
     "tried": rf"[Tt]ried to allocate {_SIZE}",
     "total": rf"(?:{_SIZE} total capacity|total capac(?:i)?ty of {_SIZE})",
     "free": rf"(?:of which {_SIZE} is free|{_SIZE} free\b)",
-    "allocated": rf"(?:{_SIZE} already allocated|{_SIZE} is allocated by PyTorch)",
+    "allocated": rf"(?:{_SIZE} already allocated|{_SIZE} is allocated by PyTorch|MPS allocated: {_SIZE})",
     "reserved": rf"{_SIZE} reserved in total by PyTorch",
     "reserved_unallocated": rf"(?:{_SIZE} is reserved by PyTorch but unallocated|{_SIZE} cached)",
     "this_process": rf"this process has {_SIZE} memory in use",
-    "allowed": rf"{_SIZE} allowed",
+    "allowed": rf"(?:{_SIZE} allowed|max allowed: {_SIZE})",
+    "other": rf"other allocations: {_SIZE}",
 }
 """`total capacty` is how PyTorch 2.0 and 2.1 spell it. `cached` (1.0 to 1.3) is what is held beyond `allocated`."""
 _IMPOSSIBLE_BYTES = 2.0**63
@@ -29,13 +30,14 @@ _IMPOSSIBLE_BYTES = 2.0**63
 def parse_out_of_memory(text: str) -> dict[str, float]:
     """The figures of the last out-of-memory message in `text`, bytes by name; those that it does not give are absent.
 
-    Names: tried, total, free, allocated, reserved, reserved_unallocated, this_process, allowed. `reserved` is also
-    worked out from its parts. Sizes in the text have two decimals, so they are good to half a percent.
+    Names: tried, total, free, allocated, reserved, reserved_unallocated, this_process, allowed, other (of other
+    programs, on MPS). `reserved` is also worked out from its parts. Sizes in the text have two decimals, so they are
+    good to half a percent.
     """
     start = max((match.start() for match in re.finditer(_FIGURES["tried"], text)), default=None)
     if start is None:
         return {}
-    message = text[start:]
+    message = text[text.rfind("\n", 0, start) + 1 :]
     found: dict[str, float] = {}
     for name, pattern in _FIGURES.items():
         match = re.search(pattern, message)

@@ -21,7 +21,7 @@ class Place:
 
     path: Path
     origin: str
-    """How it was found, to follow "the interpreter of": `the active virtual environment`."""
+    """Where it was found, to follow "from": `the active virtual environment`."""
 
 
 def interpreter_places(nearby: Sequence[Path], environment: Mapping[str, str], home: Path) -> list[Place]:
@@ -58,7 +58,7 @@ def _all_places(nearby: Sequence[Path], environment: Mapping[str, str], home: Pa
     for folder in nearby:
         yield from _in_prefixes([folder / name for name in _VENV_NAMES], "a nearby virtual environment")
     if not paths.is_frozen():
-        yield Place(Path(sys.executable), "gpuscope itself")
+        yield Place(Path(sys.executable), "the environment that gpuscope runs in")
     yield from _on_path(environment.get("PATH", ""))
     yield from _in_prefixes(_conda_prefixes(home), "a conda environment")
     pyenv = Path(environment.get("PYENV_ROOT") or home / ".pyenv")
@@ -101,4 +101,7 @@ def _subfolders(folder: Path) -> list[Path]:
 
 
 def _is_program(path: Path) -> bool:
-    return path.is_file() and os.access(path, os.X_OK)
+    try:
+        return path.is_file() and os.access(path, os.X_OK)
+    except OSError:  # in a folder that this user may not enter
+        return False

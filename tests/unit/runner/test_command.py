@@ -129,6 +129,8 @@ def test_script_target_takes_any_name(tmp_path: Path) -> None:
         ([], None, "Nothing to run"),
         (["none.py"], None, r"There is no script none.py in .*: check the name, or give its folder with --cwd"),
         (["folder"], "script", "folder is a folder, not a script"),
+        (["x" * 300 + ".py"], None, "cannot be looked at: File name too long"),
+        (["./" + "x" * 300], None, "cannot be looked at: File name too long"),
         (["no-such-command"], None, "There is no command no-such-command on PATH"),
         (["plain"], None, r"There is no command plain on PATH: write ./plain"),
         (["./none"], None, "There is no command .*none: check its name"),

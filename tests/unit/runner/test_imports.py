@@ -46,5 +46,14 @@ def test_files_beside_the_script_are_followed_once(tmp_path: Path) -> None:
     assert torch_import(tmp_path / "train.py") == "torch"
 
 
+def test_link_to_a_script_and_a_folder_with_a_main(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "__main__.py").write_text("import model")
+    (tmp_path / "real" / "model.py").write_text("import torch")
+    (tmp_path / "train.py").symlink_to("real/__main__.py")
+    assert torch_import(tmp_path / "train.py") == "torch"
+    assert torch_import(tmp_path / "real") == "torch"
+
+
 def test_file_that_is_not_there(tmp_path: Path) -> None:
     assert torch_import(tmp_path / "none.py") is None
