@@ -26,7 +26,8 @@ def test_commands_are_those_of_the_command_line(root: Path) -> None:
 
 def test_shown_command_lines_are_understood(root: Path) -> None:
     text = (root / "README.md").read_text(encoding="utf-8")
-    lines = re.findall(r"^gpuscope( .*)?$", text, flags=re.MULTILINE)
+    blocks = "\n".join(re.findall(r"^```\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL))
+    lines = re.findall(r"^gpuscope( .*)?$", blocks, flags=re.MULTILINE)
     shown = [line.split("#")[0].split() for line in lines]
     assert len(shown) >= 4
     for arguments in shown:
