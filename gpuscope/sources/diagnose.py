@@ -13,7 +13,7 @@ from gpuscope.domain.device import Device
 from gpuscope.domain.sample import SourceState
 from gpuscope.errors import SourceError
 from gpuscope.sources.binding import library_path, load_binding
-from gpuscope.sources.driver import SOURCE, wedged_state
+from gpuscope.sources.driver import SOURCE, Driver, binding_state, wedged_state
 from gpuscope.sources.nvml import NvmlSource
 from gpuscope.sources.nvml_fields import Tier
 
@@ -59,8 +59,8 @@ def _read_report() -> NvmlReport:
     try:
         binding = load_binding()
     except SourceError as error:
-        return NvmlReport(state=SourceState(source=SOURCE, ok=False, code="wrong_binding", sentence=str(error)))
-    source = NvmlSource()
+        return NvmlReport(state=binding_state(error))
+    source = NvmlSource(Driver(binding))
     source.read(Tier.MEDIUM)
     report = NvmlReport(
         state=source.state,

@@ -9,6 +9,7 @@ from typing import Any
 
 from gpuscope.domain.reasons import REASON_SENTENCES, Reason
 from gpuscope.domain.sample import SourceState
+from gpuscope.errors import SourceError
 from gpuscope.sources.binding import Binding
 
 SOURCE = "nvml"
@@ -175,6 +176,11 @@ def state_of(error: DriverError, generation: int) -> SourceState:
     )
     code, sentence = _DRIVER_STATES.get(error.code, ("error", failed))
     return SourceState(source=SOURCE, ok=False, code=code, sentence=sentence, generation=generation)
+
+
+def binding_state(error: SourceError) -> SourceState:
+    """There is no usable binding; its error says what to install."""
+    return SourceState(source=SOURCE, ok=False, code="wrong_binding", sentence=str(error))
 
 
 def no_gpu_state(generation: int) -> SourceState:

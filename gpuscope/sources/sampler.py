@@ -20,8 +20,10 @@ from typing import Any
 import psutil
 
 from gpuscope.domain.sample import Frame, SamplerSample, SourceState
+from gpuscope.errors import SourceError
+from gpuscope.sources.binding import load_binding
 from gpuscope.sources.diagnose import print_report
-from gpuscope.sources.driver import wedged_state
+from gpuscope.sources.driver import Driver, binding_state, wedged_state
 from gpuscope.sources.host import HostSource
 from gpuscope.sources.nvml import NvmlSource
 from gpuscope.sources.nvml_fields import Tier
@@ -109,7 +111,11 @@ class Sampler:
             self._gpus_wake.set()  # an interval of a minute must not have to pass first
 
     def _watch_gpus(self) -> None:
-        source = NvmlSource()
+        try:
+            source = NvmlSource(Driver(load_binding()))
+        except SourceError as error:
+            self._pipe.send(Frame(monotonic_s=time.monotonic(), wall_s=time.time(), states=(binding_state(error),)))
+            return
         self._nvml = source
         start_s = time.monotonic()
         self._gpu_tickers = {tier: Ticker(max(self._interval_s, TIER_INTERVALS_S[tier]), start_s) for tier in Tier}
@@ -156,10 +162,9 @@ class Sampler:
     def _watch_driver(self) -> None:
         """Say it when a driver call hangs, and when it has come back after all."""
         source = self._nvml
-        driver = source.driver if source is not None else None
-        if source is None or driver is None:
+        if source is None:
             return
-        started_s, now_s = driver.call_started_s, time.monotonic()
+        started_s, now_s = source.driver.call_started_s, time.monotonic()
         hanging_s = now_s - started_s if started_s is not None else 0.0
         wedged = hanging_s > self._wedged_after_s
         if wedged != self._wedged:

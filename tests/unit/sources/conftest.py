@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from gpuscope.sources.binding import load_binding
+from gpuscope.sources.driver import Driver
 from gpuscope.sources.nvml import NvmlSource
 
 OpenSource = Callable[..., NvmlSource]
@@ -18,7 +20,7 @@ def open_source(tmp_path: Path) -> Iterator[OpenSource]:
     opened: list[NvmlSource] = []
 
     def make(sysfs: Path = tmp_path) -> NvmlSource:
-        opened.append(NvmlSource(sysfs))
+        opened.append(NvmlSource(Driver(load_binding()), sysfs))
         return opened[-1]
 
     yield make

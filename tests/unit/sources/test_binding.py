@@ -10,8 +10,6 @@ import pytest
 
 from gpuscope.errors import SourceError
 from gpuscope.sources import binding
-from gpuscope.sources.nvml import NvmlSource
-from gpuscope.sources.nvml_fields import Tier
 
 
 def test_the_installed_one_is_nvidias() -> None:
@@ -40,18 +38,6 @@ def test_no_binding_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", None)  # makes the import fail
     with pytest.raises(SourceError, match="pip install nvidia-ml-py"):
         binding.load_binding()
-
-
-def test_without_a_binding_the_source_says_so_once_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pynvml", None)
-    source = NvmlSource()
-    frame = source.read(Tier.FAST)
-    assert frame is not None
-    (state,) = frame.states or ()
-    assert (state.source, state.ok, state.code) == ("nvml", False, "wrong_binding")
-    assert frame.gpus is None
-    assert source.read(Tier.FAST) is None
-    source.close()
 
 
 def test_the_frozen_app_may_lack_metadata(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -193,7 +193,9 @@ class TestHanging:
         client = start_client(wedged_after_s=0.5)
         first = sampler_pid(client)
         frames = collect(client, lambda frames: any(frame.gpus for frame in frames) and states(frames)[-1].ok)
-        assert [state.code for state in states(frames)][-2:] == ["wedged", "ok"]
+        codes = [state.code for state in states(frames)]
+        assert "wedged" in codes
+        assert set(codes[codes.index("wedged") + 1 :]) == {"ok"}
         assert client.notes() == []
         assert psutil.pid_exists(first)
 
