@@ -54,6 +54,9 @@ def _expectation(choice: Candidate, sentence: str, texts: Texts) -> Iterable[str
 
 
 def _price_sentences(recommendation: Recommendation, texts: Texts) -> list[str]:
+    choice = recommended(recommendation)
+    if choice is not None and choice.acquisition == "buy" and choice.cost_usd is not None:
+        return [texts("decision.launch_price")]
     if recommendation.prices_as_of is None:
         return [texts("decision.no_prices")]
     found = prices(recommendation)
@@ -62,15 +65,20 @@ def _price_sentences(recommendation: Recommendation, texts: Texts) -> list[str]:
     return [*sentences, texts("decision.stale", stale=stale, total=len(found))] if stale else sentences
 
 
+_KEY_FIGURES = 4
+
+
 def _key_figures(choice: Candidate, texts: Texts) -> tuple[Figure, ...]:
-    unknown = texts("missing.recommendation")
-    cost_key = "choice.purchase" if choice.acquisition == "buy" else "choice.cost"
-    return (
-        figure("choice.configuration", candidate_name(choice, texts)),
-        figure("choice.time", choice.time_to_finish_s, "s", missing=unknown),
-        figure(cost_key, choice.cost_usd, "usd", missing=texts("missing.price")),
-        figure("choice.needed", choice.memory.needed_bytes, "bytes", missing=unknown),
-    )
+    """The configuration and the first few figures that are known, in order of weight."""
+    figures = {figure.key: figure for figure in (*_acquisition(choice, texts), *_prediction(choice, texts))}
+    order = ("choice.time", _cost_key(choice), "choice.cost_per_hour", "choice.needed", "choice.step_time",
+             "choice.throughput", "choice.energy")  # fmt: skip
+    known = [figures[key] for key in order if figures[key].value is not None]
+    return (figures["choice.configuration"], *known[: _KEY_FIGURES - 1])
+
+
+def _cost_key(choice: Candidate) -> str:
+    return "choice.purchase" if choice.acquisition == "buy" else "choice.cost"
 
 
 def requirement(constraints: Constraints, stage: str, texts: Texts) -> tuple[Figure, ...]:
@@ -131,9 +139,13 @@ def configuration(choice: Candidate | None, texts: Texts) -> tuple[Figure, ...]:
     return (*_acquisition(choice, texts), *_prediction(choice, texts), *_layout(choice, texts))
 
 
+def _no_price(choice: Candidate, texts: Texts) -> str:
+    return texts("missing.at_hand" if choice.acquisition == "keep" else "missing.price")
+
+
 def _acquisition(choice: Candidate, texts: Texts) -> tuple[Figure, ...]:
     offer = choice.offer
-    no_offer, unknown = texts("missing.price"), texts("missing.catalogue")
+    no_offer, unknown = _no_price(choice, texts), texts("missing.catalogue")
     memory = None if offer is None or offer.memory_gib is None else offer.memory_gib * 1024**3
     return (
         figure("choice.configuration", candidate_name(choice, texts)),
@@ -150,8 +162,7 @@ def _acquisition(choice: Candidate, texts: Texts) -> tuple[Figure, ...]:
 
 
 def _prediction(choice: Candidate, texts: Texts) -> tuple[Figure, ...]:
-    unknown, no_price = texts("missing.recommendation"), texts("missing.price")
-    cost_key = "choice.purchase" if choice.acquisition == "buy" else "choice.cost"
+    unknown, no_price = texts("missing.recommendation"), _no_price(choice, texts)
     return (
         figure("choice.precision", choice.precision, missing=unknown),
         figure("choice.fits", choice.fits, missing=unknown),
@@ -160,7 +171,7 @@ def _prediction(choice: Candidate, texts: Texts) -> tuple[Figure, ...]:
         figure("choice.step_time", choice.step_time_s, "s_per_step", missing=unknown),
         figure("choice.throughput", choice.throughput, choice.throughput_unit or "count", missing=unknown),
         figure("choice.time", choice.time_to_finish_s, "s", missing=unknown),
-        figure(cost_key, choice.cost_usd, "usd", missing=no_price),
+        figure(_cost_key(choice), choice.cost_usd, "usd", missing=no_price),
         figure("choice.cost_per_hour", choice.cost_usd_per_hour, "usd_per_hour", missing=no_price),
         figure("choice.energy", choice.energy_kwh, "kwh", missing=unknown),
         figure("choice.confidence", choice.confidence),
@@ -214,18 +225,33 @@ def prices(recommendation: Recommendation) -> tuple[Price, ...]:
 
 
 def needs_quote(recommendation: Recommendation, texts: Texts) -> tuple[str, ...]:
-    """Candidates to buy or rent that nobody published a price for."""
+    """Candidates to buy or rent that nobody published a price for, as `1, 2, 4 × NVIDIA L40S`."""
     unpriced = [
-        candidate_name(candidate, texts)
+        candidate
         for candidate in recommendation.candidates
         if candidate.cost_usd is None and candidate.cost_usd_per_hour is None and candidate.acquisition != "keep"
     ]
-    return tuple(dict.fromkeys(unpriced))
+    return tuple(counted_names(unpriced, texts))
+
+
+def counted_names(configurations: Iterable[Candidate | Rejected], texts: Texts) -> list[str]:
+    """One name a GPU with all its numbers."""
+    counts: dict[str, set[int]] = {}
+    for one in configurations:
+        counts.setdefault(one.gpu_name or one.gpu or "", set()).add(one.count)
+    return [
+        texts("candidate.name", count=", ".join(map(str, sorted(numbers))), gpu=gpu)
+        if gpu
+        else texts("candidate.cpu_only")
+        for gpu, numbers in counts.items()
+    ]
 
 
 def fit_text(candidate: Candidate, texts: Texts) -> str:
     """Memory needed of memory there, each GPU, and a word when it does not fit or nobody knows."""
     memory = candidate.memory
+    if memory.needed_bytes is None and memory.available_bytes is None:
+        return DASH
     needed = DASH if memory.needed_bytes is None else spread(memory.needed_bytes, "bytes")
     available = DASH if memory.available_bytes is None else number(memory.available_bytes, "bytes")
     if needed[-4:] == available[-4:]:  # ` GiB` once is enough

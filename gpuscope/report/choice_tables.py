@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from reportlab.platypus import Flowable, Spacer
 
 from gpuscope.domain.recommendation import Candidate, Rejected
-from gpuscope.report.choice import fit_text
+from gpuscope.report.choice import counted_names, fit_text
 from gpuscope.report.format import DASH, number, optional
 from gpuscope.report.model import Price, RankedCandidate, RejectionGroup, Report
 from gpuscope.report.styles import CONTENT_WIDTH, GREY, TROUBLE, paragraph, style
@@ -16,15 +16,17 @@ from gpuscope.report.text import Texts
 
 _CANDIDATE_COLUMNS = (
     ("column.rank", 20.0),
-    ("column.configuration", 126.0),
-    ("column.memory", 96.0),
+    ("column.configuration", 118.0),
+    ("column.memory", 100.0),
     ("column.step", 60.0),
     ("column.finish", 54.0),
     ("column.rate", 42.0),
     ("column.cost", 62.0),
-    ("column.energy", 42.0),
+    ("column.energy", 46.0),
 )
 _NUMBERS = (2, 3, 4, 5, 6, 7)
+MAX_CANDIDATES = 64
+"""Rows in the table; nobody reads on, and the JSON report has them all."""
 _NAMES_A_ROW = 10
 """A row of a table cannot be broken over pages."""
 
@@ -33,9 +35,10 @@ def candidate_table(candidates: Sequence[RankedCandidate], texts: Texts) -> list
     """All candidates, best first: a row of figures and below it offer and reason; the recommended one is stressed."""
     scale = CONTENT_WIDTH / sum(width for _, width in _CANDIDATE_COLUMNS)
     rows: list[list[Cell]] = []
-    for ranked in candidates:
+    shown = [ranked for ranked in candidates if ranked.rank <= MAX_CANDIDATES or ranked.role]
+    for ranked in shown:
         rows += [_figures_row(ranked, texts), _reason_row(ranked, texts)]
-    stressed = [index for index, ranked in enumerate(candidates) if ranked.role == "recommended"]
+    stressed = [index for index, ranked in enumerate(shown) if ranked.role == "recommended"]
     table = grid(
         [texts(key) for key, _ in _CANDIDATE_COLUMNS],
         rows,
@@ -45,7 +48,8 @@ def candidate_table(candidates: Sequence[RankedCandidate], texts: Texts) -> list
         joined=range(0, len(rows), 2),
         wide=range(1, len(rows), 2),
     )
-    return [table]
+    more = len(candidates) - len(shown)
+    return [table, paragraph(texts("candidate.more", count=more), style(colour=GREY, before=4))] if more else [table]
 
 
 def _figures_row(ranked: RankedCandidate, texts: Texts) -> list[Cell]:
@@ -90,8 +94,10 @@ def alternates(candidates: Sequence[RankedCandidate], texts: Texts) -> Iterator[
 
 def rejection_tables(groups: Sequence[RejectionGroup], texts: Texts) -> list[Flowable]:
     """One table for each kind of reason."""
-    flowables: list[Flowable] = []
-    widths = [CONTENT_WIDTH * 0.38, CONTENT_WIDTH * 0.62]
+    if not groups:
+        return []
+    flowables: list[Flowable] = [paragraph(texts("rejected.largest"), style(colour=GREY))]
+    widths = [CONTENT_WIDTH * 0.5, CONTENT_WIDTH * 0.5]
     for group in groups:
         title = texts.or_else(f"rejected.{group.reason_code}", texts("rejected.other"))
         heading = texts("rejected.count", title=title, count=len(group.rejected))
@@ -101,30 +107,33 @@ def rejection_tables(groups: Sequence[RejectionGroup], texts: Texts) -> list[Flo
 
 
 def _merged(rejected: Sequence[Rejected], texts: Texts) -> list[tuple[str, str]]:
-    """Names and reason; configurations that are out for the very same reason share a row, as far as it stays short."""
-    counts: dict[str, dict[str, list[int]]] = {}
+    """Names and reason: one name a GPU, with the reason of its largest number; equal reasons together."""
+    by_gpu: dict[str, list[Rejected]] = {}
     for item in rejected:
-        gpu = item.gpu_name or item.gpu or texts("candidate.cpu_only")
-        counts.setdefault(item.reason, {}).setdefault(gpu, []).append(item.count)
-    rows = []
-    for reason, by_gpu in counts.items():
-        names = [_with_counts(gpu, numbers, texts) for gpu, numbers in by_gpu.items()]
-        starts = range(0, len(names), _NAMES_A_ROW)
-        rows += [(", ".join(names[start : start + _NAMES_A_ROW]), reason) for start in starts]
-    return rows
+        by_gpu.setdefault(item.gpu_name or item.gpu or "", []).append(item)
+    names: dict[str, list[str]] = {}
+    for members in by_gpu.values():
+        largest = max(members, key=lambda item: item.count)
+        names.setdefault(_bare_reason(largest), []).extend(counted_names(members, texts))
+    return [
+        (", ".join(found[start : start + _NAMES_A_ROW]), reason)
+        for reason, found in names.items()
+        for start in range(0, len(found), _NAMES_A_ROW)
+    ]
 
 
-def _with_counts(gpu: str, counts: list[int], texts: Texts) -> str:
-    if gpu == texts("candidate.cpu_only"):
-        return gpu
-    return texts("candidate.name", count=", ".join(map(str, sorted(set(counts)))), gpu=gpu)
+def _bare_reason(rejected: Rejected) -> str:
+    """The reason without the name of the configuration before it, which has its own column."""
+    name, colon, rest = rejected.reason.partition(": ")
+    is_name = colon and rejected.gpu_name is not None and name.endswith(rejected.gpu_name)
+    return rest[:1].upper() + rest[1:] if is_name else rejected.reason
 
 
 def price_table(report: Report, texts: Texts) -> Iterator[Flowable]:
     """Every published price with its date and source."""
     if report.prices:
         keys = ("offer", "region", "on_demand", "spot", "date", "source")
-        shares = (0.24, 0.14, 0.12, 0.11, 0.13, 0.26)
+        shares = (0.22, 0.12, 0.1, 0.1, 0.12, 0.34)
         rows = [_price_row(price, texts) for price in report.prices]
         widths = [CONTENT_WIDTH * share for share in shares]
         yield grid([texts(f"column.{key}") for key in keys], rows, widths, right=(2, 3, 4))

@@ -67,12 +67,24 @@ def spread(value: Range, unit: str) -> str:
         return format_duration_range(value)
     if unit in {"usd", "usd_per_hour"}:
         return format_money_range(value) + ("/h" if unit == "usd_per_hour" else "")
+    if unit not in {"bytes", "bytes_per_s"}:
+        return _two_figures(value, unit)
     low, high = number(value.low, unit), number(value.high, unit)
     if low == high:
         return low
     low_figure, _, low_unit = low.partition(" ")
     high_figure, _, high_unit = high.partition(" ")
     return f"{low_figure}–{high_figure} {high_unit}".rstrip() if low_unit == high_unit else f"{low} – {high}"
+
+
+def _two_figures(value: Range, unit: str) -> str:
+    """Both ends with as many decimals as two figures of the middle have: more would pretend to know better."""
+    middle = number(value.mid, unit)
+    if value.low == value.high or value.mid == 0:
+        return middle
+    decimals = max(0, 1 - math.floor(math.log10(abs(value.mid))))
+    low, high = f"{value.low:,.{decimals}f}", f"{value.high:,.{decimals}f}"
+    return middle if low == high else middle.replace(significant(value.mid), f"{low}–{high}", 1)
 
 
 def optional(value: Range | None, unit: str) -> str:

@@ -31,7 +31,7 @@ _QUOTED_PATH = re.compile(r"""(['"])((?:/|~|[A-Za-z]:[\\/])[^'"]*[\\/][^'"]*)\1"
 _POSIX_PATH = re.compile(r"(?<![\w/.:~])(?!/(?:proc|dev|sys)/)(?:/[^\s/:;,'\"<>|()]+){2,}/?")
 _HOME_PATH = re.compile(r"(?<![\w/])~[\w.-]*/[^\s:;,'\"<>|()]+")
 _WINDOWS_PATH = re.compile(r"(?<!\w)(?:[A-Za-z]:|\\)\\[^\s:;,'\"<>|()]+")
-_HOME_OWNER = re.compile(r"(/home/|/Users/|[A-Za-z]:\\Users\\)([^/\\\s:;,'\"<>|()]+)")
+_HOME_OWNER = re.compile(r"(?<![\w.-])(/home/|/Users/|[A-Za-z]:\\Users\\)([^/\\\s:;,'\"<>|()]+)")
 
 
 def inert(text: str) -> str:

@@ -148,7 +148,7 @@ def _configuration(report: Report, texts: Texts) -> Iterator[Flowable]:
 def _explanation(node: Explanation, depth: int) -> Iterator[Flowable]:
     """A figure and, indented, what it is made of."""
     main = style(bold=depth == 0, before=1.5).clone("node", leftIndent=INDENT * depth)
-    yield paragraph(f"{node.name}: {node.value}", main)
+    yield paragraph(f"{node.name}: {node.value}" if node.value else node.name, main)
     origin = " · ".join(part for part in (node.formula, node.provenance) if part)
     if origin:
         yield paragraph(origin, style(colour=GREY).clone("origin", leftIndent=INDENT * depth))

@@ -81,6 +81,8 @@ def style(
         alignment=TA_RIGHT if right else TA_LEFT,
         spaceBefore=before,
         splitLongWords=1,
+        bulletFontName=REGULAR,
+        bulletFontSize=size,
     )
 
 

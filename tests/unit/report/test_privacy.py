@@ -80,6 +80,7 @@ def test_left_out(redactor: Redactor, text: str, expected: str) -> None:
     [
         "12.3 GB/s at 2.31 steps/s/GPU",
         "https://github.com/aws/karpenter/blob/main/prices.go",
+        "https://compute.example/home/pricing/",
         "Enlarge /dev/shm, read /proc/meminfo",
         "training/inference, and/or",
         "GPU-to-GPU traffic",
