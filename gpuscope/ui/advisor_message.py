@@ -68,7 +68,7 @@ class MessagePage(QWidget):
             self.tr("How large is the model?"),
             self.tr(
                 "Type the number of parameters. The estimate says how much memory the model needs; "
-                "times need a measured run."
+                "with the sequences in a step it also gives a rough time."
             ),
         )
 

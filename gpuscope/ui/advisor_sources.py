@@ -40,7 +40,15 @@ def _footprint(path: Path) -> Footprint:
 
 
 def _estimate(model: EstimateInput) -> Footprint:
-    return estimate(model.parameters, model.dtype, model.stage, model.optimizer)
+    optimizer = {} if model.optimizer is None else {"optimizer": model.optimizer}
+    return estimate(
+        model.parameters,
+        model.dtype,
+        model.stage,
+        batch=model.batch,
+        sequence_length=model.sequence_length,
+        **optimizer,
+    )
 
 
 def _choices() -> Choices:

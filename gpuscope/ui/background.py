@@ -14,8 +14,8 @@ from gpuscope.errors import GpuscopeError
 LOOK_MS = 15
 """While an answer is awaited, the window's thread looks for it this often.
 
-Looking, instead of emitting a signal from the other thread: PySide 6.8 and later now and then crash in such an emit
-(PYSIDE-3124).
+Looking, instead of emitting a signal from the other thread: the window may be closed while that thread works, and an
+emit on an object that is just being deleted ends the whole process.
 """
 
 

@@ -57,7 +57,7 @@ class RangeDelegate(QStyledItemDelegate):
             edge = QRectF(option.rect.left(), option.rect.top(), MARKER_WIDTH, option.rect.height())
             painter.fillRect(edge, QColor(colours.accent))
         box = QRectF(option.rect).adjusted(GRID, 4, -GRID, -4)
-        second_line = bool(shown.note) or shown.range is not None
+        second_line = index.column() != Column.CONFIDENCE
         upper = QRectF(box.left(), box.top(), box.width(), box.height() * (0.55 if second_line else 1.0))
         _paint_figure(painter, upper, shown, index, colours)
         if shown.note:

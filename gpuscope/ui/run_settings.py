@@ -9,10 +9,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 from PySide6.QtCore import QCoreApplication
 
 from gpuscope.domain.base import Value
+from gpuscope.domain.redact import HIDDEN, redact_arguments, redact_environment, redact_text
+from gpuscope.domain.run import RunSpec
 from gpuscope.domain.units import parse_count
+from gpuscope.engine.launch import RunRequest
 from gpuscope.errors import UsageError
 
 translate = QCoreApplication.translate
@@ -37,6 +41,7 @@ class RunSettings(Value, frozen=True, kw_only=True):
     environment: str = ""
     """NAME=VALUE, one a line."""
     total_steps: str = ""
+    profile: bool = True
 
 
 def split_arguments(text: str) -> tuple[str, ...]:
@@ -102,6 +107,60 @@ def working_folder(settings: RunSettings) -> Path:
     return Path.cwd()
 
 
+def to_request(settings: RunSettings) -> RunRequest:
+    """What the engine is asked for.
+
+    Raises:
+        UsageError: a field cannot be understood; `problems` says so beforehand.
+    """
+    target = settings.target.strip()
+    if settings.kind == SCRIPT:
+        target = str(Path(target).expanduser())
+    return RunRequest(
+        target=settings.kind,
+        args=(target, *split_arguments(settings.arguments)),
+        python=settings.python.strip() or None,
+        cwd=str(working_folder(settings)),
+        env=parse_environment(settings.environment),
+        total_steps=parse_total_steps(settings.total_steps),
+        profile=settings.profile,
+    )
+
+
+def from_spec(spec: RunSpec) -> RunSettings:
+    """The settings that a session was run with; what was secret is `***` and has to be typed again."""
+    leading = {SCRIPT: 1, MODULE: 2}.get(spec.target, 0)
+    target, *arguments = spec.argv[leading:]
+    return RunSettings(
+        kind=spec.target,
+        target=target,
+        arguments=shlex.join(arguments),
+        python=spec.interpreter or "" if spec.target != COMMAND else "",
+        folder=spec.cwd,
+        environment="\n".join(f"{name}={value}" for name, value in spec.environment.items()),
+        total_steps=str(spec.total_steps or ""),
+    )
+
+
+def without_secrets(settings: RunSettings) -> RunSettings:
+    """The settings as they may be remembered."""
+    lines = [line for line in settings.environment.splitlines() if line.strip()]
+    try:
+        arguments = shlex.join(redact_arguments(split_arguments(settings.arguments)))
+    except UsageError:  # half-typed: the text as a whole
+        arguments = redact_text(settings.arguments)
+    return msgspec.structs.replace(
+        settings, arguments=arguments, environment="\n".join(_line_without_secret(line) for line in lines)
+    )
+
+
+def _line_without_secret(line: str) -> str:
+    name, equals, value = line.strip().partition("=")
+    if not equals:
+        return redact_text(line)
+    return f"{name}={redact_environment({name: value})[name]}"
+
+
 def problems(settings: RunSettings) -> dict[str, str]:
     """What is wrong with each field, as a sentence, by field name; empty when the run can start."""
     found: dict[str, str] = {}
@@ -128,14 +187,26 @@ def _check_script(target: str, folder: Path) -> None:
     if not target:
         raise UsageError(translate("RunSettings", "Choose the Python script to run, or drop it here."))
     script = folder / Path(target).expanduser()
-    if script.is_dir():
+    if script.is_dir() and not (script / "__main__.py").is_file():
         raise UsageError(
             translate("RunSettings", "{path} is a folder: choose a Python script in it.").format(path=script)
         )
-    if not script.is_file():
+    if not script.exists():
         raise UsageError(translate("RunSettings", "There is no file {path}.").format(path=script))
     if not os.access(script, os.R_OK):
         raise UsageError(translate("RunSettings", "{path} cannot be read: check its permissions.").format(path=script))
+
+
+def _check_arguments(settings: RunSettings) -> None:
+    if any(HIDDEN in argument for argument in split_arguments(settings.arguments)):
+        raise UsageError(translate("RunSettings", "Secrets are not remembered: type what stands for *** again."))
+
+
+def _check_environment(settings: RunSettings) -> None:
+    hidden = [name for name, value in parse_environment(settings.environment).items() if HIDDEN in value]
+    if hidden:
+        sentence = translate("RunSettings", "Secrets are not remembered: type the value of {name} again.")
+        raise UsageError(sentence.format(name=hidden[0]))
 
 
 def _check_python(settings: RunSettings) -> None:
@@ -152,9 +223,9 @@ def _check_folder(settings: RunSettings) -> None:
 
 _CHECKS: dict[str, Callable[[RunSettings], object]] = {
     "target": _check_target,
-    "arguments": lambda settings: split_arguments(settings.arguments),
+    "arguments": _check_arguments,
     "python": _check_python,
     "folder": _check_folder,
-    "environment": lambda settings: parse_environment(settings.environment),
+    "environment": _check_environment,
     "total_steps": lambda settings: parse_total_steps(settings.total_steps),
 }

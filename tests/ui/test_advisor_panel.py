@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -68,15 +68,18 @@ def engine() -> Recorder:
 
 
 @pytest.fixture
-def panel(qtbot: QtBot, qapp: QApplication, engine: Recorder) -> Iterator[AdvisorPanel]:
+def panel(qtbot: QtBot, qapp: QApplication, engine: Recorder) -> AdvisorPanel:
     theme.apply_theme(qapp, theme.Mode.LIGHT)
     widget = AdvisorPanel(sources=engine.sources())
-    qtbot.addWidget(widget)
+    qtbot.addWidget(widget, before_close_func=lambda panel: wait_until_idle(qtbot, panel))
     widget.resize(400, 900)
     widget.show()
     qtbot.waitUntil(lambda: not widget._choosing.busy)
-    yield widget
-    qtbot.waitUntil(lambda: not (widget._reading.busy or widget._ranking.busy))
+    return widget
+
+
+def wait_until_idle(qtbot: QtBot, panel: AdvisorPanel) -> None:
+    qtbot.waitUntil(lambda: not (panel._reading.busy or panel._ranking.busy))
 
 
 def finish(qtbot: QtBot, panel: AdvisorPanel) -> None:
@@ -179,7 +182,7 @@ def test_a_typed_in_model_is_estimated(qtbot: QtBot, panel: AdvisorPanel, engine
     qtbot.keyClicks(panel.estimate_form._parameters, "7B")
     qtbot.waitUntil(lambda: panel.recommendation is not None)
     assert engine.models[-1] == EstimateInput(
-        parameters=7_000_000_000, dtype="float32", stage="training", optimizer="adamw"
+        parameters=7_000_000_000, dtype="fp32", stage="training", optimizer="adamw"
     )
     assert "nothing was measured" in panel.result.verdict._basis.text()
     panel.estimate_form._parameters.setText("seven")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import (
     QListWidget,
@@ -44,7 +44,7 @@ class ChecklistButton(QPushButton):
     def offer(self, choices: list[tuple[str, str]]) -> None:
         """Set the choices as (value, text); what is ticked and still there stays ticked."""
         ticked = set(self.values())
-        self._list.blockSignals(True)  # noqa: FBT003 - Qt's own signature
+        blocked = QSignalBlocker(self._list)
         self._list.clear()
         for value, text in choices:
             item = QListWidgetItem(text)
@@ -52,7 +52,7 @@ class ChecklistButton(QPushButton):
             item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsUserCheckable | Qt.ItemFlag.ItemIsSelectable)
             item.setCheckState(Qt.CheckState.Checked if value in ticked else Qt.CheckState.Unchecked)
             self._list.addItem(item)
-        self._list.blockSignals(False)  # noqa: FBT003 - Qt's own signature
+        blocked.unblock()
         row = max(self._list.sizeHintForRow(0), 1)
         self._list.setFixedSize(LIST_WIDTH, min(row * max(len(choices), 1) + 4, LIST_HEIGHT))
         self._say()

@@ -16,6 +16,7 @@ CELL_MINIMUM_WIDTH = 16 * GRID
 @dataclass(slots=True)
 class _Field:
     cell: QWidget
+    title: QLabel
     problem: QLabel
     widget: QWidget
     wide: bool
@@ -59,8 +60,13 @@ class FieldGrid(QWidget):
         column.addStretch()
         if self._fields:
             QWidget.setTabOrder(list(self._fields.values())[-1].widget, widget)
-        self._fields[name] = _Field(cell, problem, widget, wide)
+        self._fields[name] = _Field(cell, title, problem, widget, wide)
         self._arrange(force=True)
+
+    def set_label(self, name: str, label: str) -> None:
+        """Change a field's label."""
+        self._fields[name].title.setText(label)
+        self._fields[name].widget.setAccessibleName(label.replace("&", ""))
 
     def set_shown(self, name: str, *, shown: bool) -> None:
         """Show or hide a field; the others close up."""

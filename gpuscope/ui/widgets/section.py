@@ -7,6 +7,12 @@ from PySide6.QtWidgets import QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from gpuscope.ui.theme import GRID
 
+# Quieter than a button: a title that can be clicked; underlined while it has the focus.
+_STYLE = """
+QToolButton { border: none; background: transparent; padding: 2px 0; font-weight: bold; }
+QToolButton:focus { text-decoration: underline; }
+"""
+
 
 class Section(QWidget):
     """Title with an arrow; the content shows while it is open."""
@@ -17,35 +23,35 @@ class Section(QWidget):
         """Take over the content."""
         super().__init__(parent)
         self._content = content
+        self._is_open = is_open
         self._button = QToolButton(self)
         self._button.setText(title)
-        self._button.setCheckable(True)
-        self._button.setAutoRaise(True)
+        self._button.setStyleSheet(_STYLE)
         self._button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self._button.toggled.connect(self._show_content)
+        self._button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._button.clicked.connect(lambda: self.set_open(not self._is_open))
+        self.setFocusProxy(self._button)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID // 2)
         column.addWidget(self._button)
-        column.addWidget(content)
-        self._button.setChecked(is_open)
-        self._show_content(is_open)
-
-    def set_title(self, title: str) -> None:
-        """Change the title."""
-        self._button.setText(title)
-
-    def set_open(self, is_open: bool) -> None:
-        """Unfold or fold."""
-        self._button.setChecked(is_open)
+        column.addWidget(content, 1)
+        self._show_content()
 
     @property
     def is_open(self) -> bool:
         """Whether the content shows."""
-        return self._button.isChecked()
+        return self._is_open
 
-    def _show_content(self, is_open: bool) -> None:
-        self._content.setVisible(is_open)
-        self._button.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
-        self.toggled.emit(is_open)
+    def set_open(self, is_open: bool) -> None:
+        """Unfold or fold."""
+        if is_open != self._is_open:
+            self._is_open = is_open
+            self._show_content()
+            self.toggled.emit(is_open)
+
+    def _show_content(self) -> None:
+        self._content.setVisible(self._is_open)
+        self._button.setArrowType(Qt.ArrowType.DownArrow if self._is_open else Qt.ArrowType.RightArrow)
+        self._button.setAccessibleDescription(self.tr("unfolded") if self._is_open else self.tr("folded"))

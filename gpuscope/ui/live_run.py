@@ -1,0 +1,214 @@
+"""What the Run panel says of a run: steps, speed, memory by part, state; folded together from updates, without Qt."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from gpuscope.domain.events import SUPERVISOR, Event
+from gpuscope.domain.run import Manifest, OutcomeKind, RunOutcome
+from gpuscope.engine.follow import Update
+from gpuscope.store.reader import SessionState
+from gpuscope.ui.session_status import STALLED_AFTER_S, STALLED_AFTER_STEPS
+from gpuscope.ui.step_counter import StepCounter
+
+SAMPLES_WINDOW_S = 30.0
+"""Samples a second are counted over this long a time."""
+
+
+class RunState(StrEnum):
+    """The state of a run in a word; the last group is how it ended."""
+
+    WAITING = "waiting"
+    NO_PROBE = "no_probe"
+    RUNNING = "running"
+    STEADY = "steady"
+    STALLED = "stalled"
+    INTERRUPTED = "interrupted"
+    FINISHED = "finished"
+    FAILED = "failed"
+    OUT_OF_MEMORY = "out_of_memory"
+    STOPPED = "stopped"
+    KILLED = "killed"
+    NOT_STARTED = "not_started"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPart:
+    """A part of the memory in use."""
+
+    name: str
+    """parameters, gradients, optimizer_state, activations (and temporaries), unused (reserved, not allocated), other"""
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryParts:
+    """Memory of the process with the most steps: of its GPU, or of its process tree on the CPU."""
+
+    parts: tuple[MemoryPart, ...] = ()
+    on_gpu: bool = False
+    allocated_bytes: int | None = None
+    reserved_bytes: int | None = None
+    peak_allocated_bytes: int | None = None
+    peak_reserved_bytes: int | None = None
+    rss_bytes: int | None = None
+    """Resident memory of the workload's process tree now."""
+
+
+@dataclass(slots=True)
+class _Process:
+    steps: StepCounter = field(default_factory=StepCounter)
+    optimizers: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Highest bytes seen, by optimizer and by field."""
+    model: dict[str, Any] = field(default_factory=dict)
+    memory: dict[str, Any] = field(default_factory=dict)
+    samples: deque[tuple[float, float]] = field(default_factory=deque)
+
+
+class LiveRun:
+    """One run, as far as it has been followed."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        """Nothing is known yet but the manifest."""
+        self.manifest = manifest
+        self.outcome: RunOutcome | None = None
+        self.probe_off_reason: str | None = None
+        self._live = True
+        self._now_s = 0.0
+        self._rss_bytes: int | None = None
+        self._processes: dict[str, _Process] = {}
+
+    @property
+    def steps(self) -> int:
+        """Training steps so far."""
+        return self._main.steps.count
+
+    @property
+    def total_steps(self) -> int | None:
+        """As the person said."""
+        return self.manifest.run.total_steps if self.manifest.run else None
+
+    @property
+    def last_step_s(self) -> float | None:
+        """Duration of the last step."""
+        return self._main.steps.last_s
+
+    @property
+    def median_step_s(self) -> float | None:
+        """Median duration of the recent steps."""
+        return self._main.steps.median_s
+
+    @property
+    def remaining_s(self) -> float | None:
+        """Until the total is reached at the present speed; None when it is not known."""
+        median_s, total = self.median_step_s, self.total_steps
+        if median_s is None or total is None or not self._live:
+            return None
+        return max(0, total - self.steps) * median_s
+
+    @property
+    def samples_per_s(self) -> float | None:
+        """From the batches of the last seconds; None when there are too few."""
+        samples = self._main.samples
+        if len(samples) < 2 or samples[-1][0] <= samples[0][0]:
+            return None
+        return sum(count for _, count in list(samples)[1:]) / (samples[-1][0] - samples[0][0])
+
+    def take(self, update: Update) -> None:
+        """Fold in what is new."""
+        self._live = update.state is SessionState.LIVE
+        for frame in update.frames:
+            self._now_s = max(self._now_s, frame.monotonic_s - self.manifest.created_monotonic_s)
+            if frame.host is not None and frame.host.workload_rss_bytes is not None:
+                self._rss_bytes = frame.host.workload_rss_bytes
+        self._take_events(update.events)
+
+    def end(self, outcome: RunOutcome | None) -> None:
+        """The session has ended."""
+        self._live = False
+        self.outcome = outcome
+
+    def state(self) -> RunState:
+        """What the run does, or how it ended."""
+        if self.outcome is not None:
+            kind = self.outcome.kind
+            known = kind not in {OutcomeKind.UNKNOWN, OutcomeKind.RECORDED}
+            return RunState(kind.value) if known else RunState.INTERRUPTED
+        if not self._live:
+            return RunState.INTERRUPTED
+        if self.steps == 0:
+            unprobed = self.probe_off_reason is not None or (
+                self.manifest.run is not None and not self.manifest.run.probe
+            )
+            return RunState.NO_PROBE if unprobed else RunState.WAITING
+        if self._stalled():
+            return RunState.STALLED
+        return RunState.STEADY if self._main.steps.steady else RunState.RUNNING
+
+    def stalled_for_s(self) -> float:
+        """How long no step has come."""
+        return self._now_s - (self._main.steps.last_t or 0.0)
+
+    def memory(self) -> MemoryParts:
+        """Memory by part, as far as it is known."""
+        main = self._main
+        known = {name: sum(each[name] for each in main.optimizers.values()) for name in _OPTIMIZER_FIELDS}
+        parameters = max(known["parameter_bytes"], int(main.model.get("parameter_bytes") or 0))
+        parts = [
+            MemoryPart("parameters", parameters),
+            MemoryPart("gradients", known["gradient_bytes"]),
+            MemoryPart("optimizer_state", known["state_bytes"]),
+        ]
+        explained = sum(part.bytes for part in parts)
+        counters = {name: main.memory.get(name) for name in _MEMORY_FIELDS}
+        peak, reserved = counters["peak_allocated_bytes"], counters["peak_reserved_bytes"]
+        if peak is not None:
+            parts.append(MemoryPart("activations", max(0, int(peak) - explained)))
+            parts.append(MemoryPart("unused", max(0, int(reserved or 0) - max(int(peak), explained))))
+        elif self._rss_bytes is not None and explained:
+            parts.append(MemoryPart("other", max(0, self._rss_bytes - explained)))
+        shown = tuple(part for part in parts if part.bytes > 0)
+        return MemoryParts(parts=shown, on_gpu=peak is not None, rss_bytes=self._rss_bytes, **counters)
+
+    @property
+    def _main(self) -> _Process:
+        return max(self._processes.values(), key=lambda process: process.steps.count, default=_NOTHING)
+
+    def _take_events(self, events: Iterable[Event]) -> None:
+        for event in events:
+            self._now_s = max(self._now_s, event.t)
+            if event.source != SUPERVISOR:
+                self._take_probe_event(self._processes.setdefault(event.source, _Process()), event)
+
+    def _take_probe_event(self, process: _Process, event: Event) -> None:
+        process.steps.take(event)
+        match event.kind:
+            case "optimizer":
+                highest = process.optimizers.setdefault(str(event.data.get("key")), dict.fromkeys(_OPTIMIZER_FIELDS, 0))
+                for name in _OPTIMIZER_FIELDS:
+                    highest[name] = max(highest[name], int(event.data.get(name) or 0))
+            case "model":
+                process.model = event.data
+            case "memory":
+                process.memory = event.data
+            case "batch" if event.data.get("samples") is not None:
+                process.samples.append((event.t, float(event.data["samples"])))
+                while process.samples[0][0] < event.t - SAMPLES_WINDOW_S:
+                    process.samples.popleft()
+            case "probe_off":
+                self.probe_off_reason = str(event.data.get("reason") or "")
+
+    def _stalled(self) -> bool:
+        median_s = self.median_step_s
+        if median_s is None:
+            return False
+        return self.stalled_for_s() > max(STALLED_AFTER_S, STALLED_AFTER_STEPS * median_s)
+
+
+_OPTIMIZER_FIELDS = ("parameter_bytes", "gradient_bytes", "state_bytes")
+_MEMORY_FIELDS = ("allocated_bytes", "reserved_bytes", "peak_allocated_bytes", "peak_reserved_bytes")
+_NOTHING = _Process()
