@@ -8,11 +8,15 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from typing import Any
 
 from .switch import Switch
 from .watch import ImportWatcher
 from .writer import EventWriter
+
+# The typing module is not loaded at interpreter start: it would bring half the standard library along.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 PROBE_VERSION = "1"
 

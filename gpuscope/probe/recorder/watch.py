@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable
+
+# The typing module is not loaded at interpreter start: it would bring half the standard library along.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
 
 
 class ImportWatcher:

@@ -7,7 +7,11 @@ from __future__ import annotations
 import _thread
 import os
 import time
-from typing import Any
+
+# The typing module is not loaded at interpreter start: it would bring half the standard library along.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class EventWriter:
