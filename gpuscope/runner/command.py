@@ -14,7 +14,7 @@ from gpuscope.domain.redact import HIDDEN, redact_arguments, redact_environment
 from gpuscope.domain.run import RunSpec
 from gpuscope.errors import UsageError
 from gpuscope.runner.environment import outside_environment, workload_environment
-from gpuscope.runner.imports import torch_import
+from gpuscope.runner.imports import TORCH_PACKAGES, torch_import
 from gpuscope.runner.interpreters import choose_interpreter
 from gpuscope.runner.modules import find_module
 from gpuscope.runner.python_options import is_python, read_options
@@ -169,7 +169,8 @@ def _module(args: tuple[str, ...], place: _Place) -> _Command:
 
 
 def _torch_by_name(module: str) -> str | None:
-    return "torch" if module.partition(".")[0] == "torch" else None
+    package = module.partition(".")[0]
+    return package if package in TORCH_PACKAGES else None
 
 
 def _what(name: str, wanted: str | None) -> str:

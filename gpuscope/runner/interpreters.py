@@ -134,10 +134,13 @@ def _locate(explicit: str, cwd: Path, environment: Mapping[str, str]) -> Path | 
         on_path = shutil.which(explicit, path=environment.get("PATH"))
         if on_path is not None:
             return Path(on_path)
-    path = cwd / Path(explicit).expanduser()
-    if path.is_dir():
-        return python_in(path)
-    return path if path.exists() else None
+    for base in (Path.cwd(), cwd):  # what the person sees in the terminal, then what the run sees
+        path = base / Path(explicit).expanduser()
+        if path.is_dir() and python_in(path) is not None:
+            return python_in(path)
+        if path.is_file():
+            return path
+    return None
 
 
 def _ask_all(places: list[Place], environment: Mapping[str, str], cache: AnswerCache) -> list[Interpreter]:

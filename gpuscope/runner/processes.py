@@ -46,7 +46,7 @@ def create_time(pid: int) -> float | None:
     """
     if sys.platform == "linux":
         fields = _stat_fields(pid)
-        return None if fields is None else int(fields[19]) / os.sysconf("SC_CLK_TCK")
+        return None if fields is None else _start_s(fields)
     try:
         return float(psutil.Process(pid).create_time())
     except psutil.Error:
@@ -57,12 +57,17 @@ def is_alive(key: ProcessKey) -> bool:
     """True while this very process runs; one that has ended but was not collected by its parent is not alive."""
     if sys.platform == "linux":
         fields = _stat_fields(key.pid)
-        return fields is not None and fields[0] not in "ZX" and create_time(key.pid) == key.create_time
+        return fields is not None and fields[0] not in "ZX" and _start_s(fields) == key.create_time
     try:
         process = psutil.Process(key.pid)
         return process.status() != psutil.STATUS_ZOMBIE and float(process.create_time()) == key.create_time
     except psutil.Error:
         return False
+
+
+def _start_s(stat_fields: list[str]) -> float:
+    """Field 22 of proc(5): clock ticks since boot."""
+    return int(stat_fields[19]) / os.sysconf("SC_CLK_TCK")
 
 
 def _stat_fields(pid: int) -> list[str] | None:
