@@ -34,13 +34,20 @@ def add_commands(commands: Any) -> None:
 
 def _record(options: argparse.Namespace) -> int:
     path = options.output or default_session_name(Path.cwd(), "record")
-    if options.seconds is None and options.parent is None:
-        print(f"gpuscope: recording to {path}, press Ctrl+C to stop", file=sys.stderr, flush=True)
     outcome = record(
-        path, seconds=options.seconds, interval_s=options.interval, pid=options.pid, parent_pid=options.parent
+        path,
+        seconds=options.seconds,
+        interval_s=options.interval,
+        pid=options.pid,
+        parent_pid=options.parent,
+        on_start=lambda: _say(f"recording to {path}, press Ctrl+C to stop"),
     )
     if options.json:
         print(to_json(outcome).decode())
     else:
-        print(f"gpuscope: {outcome.sentence} {outcome.ended_s:.1f} s are in {path}", file=sys.stderr)
+        _say(f"{outcome.sentence} {outcome.ended_s:.1f} s are in {path}")
     return 0
+
+
+def _say(sentence: str) -> None:
+    print(f"gpuscope: {sentence}", file=sys.stderr, flush=True)

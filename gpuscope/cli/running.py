@@ -93,10 +93,13 @@ def _run(options: argparse.Namespace) -> int:
         total_steps=options.total_steps,
     )
     path = options.output or default_session_name(Path.cwd(), Path(args[0]).stem)
-    _say(f"recording to {path}")
-    if plan.spec.interpreter_note:
-        _say(plan.spec.interpreter_note)
-    outcome = profile(path, plan, interval_s=options.interval, on_output=_Screen().show)
+    outcome = profile(
+        path,
+        plan,
+        interval_s=options.interval,
+        on_start=lambda: _say(" ".join(filter(None, [f"recording to {path}.", plan.spec.interpreter_note]))),
+        on_output=_Screen().show,
+    )
     _say(outcome.sentence)
     _say(f"next: gpuscope advise {path}")
     if options.json:

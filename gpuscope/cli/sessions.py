@@ -16,6 +16,7 @@ from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.engine.advise import advise
 from gpuscope.engine.footprint import footprint_of
 from gpuscope.engine.session import open_session
+from gpuscope.store.reader import SessionReader
 
 
 def add_commands(commands: Any) -> None:
@@ -49,6 +50,8 @@ def add_commands(commands: Any) -> None:
 
 
 def _open(options: argparse.Namespace) -> int:
+    if options.file:
+        SessionReader(options.file).close()  # what is no session is refused here, in a sentence, before a window opens
     # Loaded only here: the window needs Qt, and no other command does.
     app = importlib.import_module("gpuscope.ui.app")
     status: int = app.main([str(options.file)] if options.file else [])

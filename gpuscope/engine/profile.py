@@ -26,7 +26,12 @@ OutputSink = Callable[[bytes], None]
 
 
 def profile(
-    path: Path, plan: LaunchPlan, *, interval_s: float = 0.1, on_output: OutputSink | None = None
+    path: Path,
+    plan: LaunchPlan,
+    *,
+    interval_s: float = 0.1,
+    on_start: Callable[[], None] = lambda: None,
+    on_output: OutputSink | None = None,
 ) -> RunOutcome:
     """Run a workload and write everything about it into a new session.
 
@@ -34,6 +39,7 @@ def profile(
         path: session file to create.
         plan: what to start.
         interval_s: distance of the fast GPU samples.
+        on_start: called once the session exists, before the workload is started.
         on_output: gets the workload's output as it comes.
 
     Raises:
@@ -45,6 +51,7 @@ def profile(
     check_interval(interval_s)
     writer = SessionWriter.create(path, new_manifest("run", interval_s, run=plan.spec))
     registry.remember(path, writer.manifest)
+    on_start()
     sampler = SamplerClient(interval_s)
     sampler.start()
     try:

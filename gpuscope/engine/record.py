@@ -26,6 +26,7 @@ def record(
     interval_s: float = 0.1,
     pid: int | None = None,
     parent_pid: int | None = None,
+    on_start: Callable[[], None] = lambda: None,
 ) -> RunOutcome:
     """Record live figures into a new session until the time is up, a signal comes, or the followed process ends.
 
@@ -35,6 +36,7 @@ def record(
         interval_s: distance of the fast GPU samples; the host is sampled once a second.
         pid: root of a process tree to follow.
         parent_pid: the process that started this one and that it ends with: a window's own live view.
+        on_start: called once the session exists.
 
     Raises:
         UsageError: an argument is out of range, or there is no such process.
@@ -47,6 +49,7 @@ def record(
         raise UsageError(f"There is no process {pid}: give the number of one that runs now (see ps).")
     writer = SessionWriter.create(path, new_manifest("record", interval_s, followed_pid=pid))
     registry.remember(path, writer.manifest)
+    on_start()
     sampler = SamplerClient(interval_s, root_pid=pid)
     sampler.start()
     try:

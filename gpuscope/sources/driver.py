@@ -144,15 +144,18 @@ class Driver:
         """The answer of the first of several ways to ask that this driver offers.
 
         Raises:
-            DriverError: a way failed, or the driver offers none of them.
+            DriverError: a way failed, or the driver offers none of them; then a refusal says more than the absence of
+                a function that only other drivers have.
         """
-        for call in calls[:-1]:
+        refusals: list[DriverError] = []
+        for call in calls:
             try:
                 return call()
             except DriverError as error:
                 if error.reason not in NOT_OFFERED:
                     raise
-        return calls[-1]()
+                refusals.append(error)
+        raise next((r for r in refusals if r.reason is not Reason.FUNCTION_NOT_FOUND), refusals[-1])
 
     def initialise(self) -> None:
         """Start NVML.
