@@ -92,7 +92,7 @@ class Builder:
                     precision=FLOAT32,
                     fits=None if needed is None or memory is None else True,
                     memory=CandidateMemory(
-                        needed_bytes=None if needed is None else Range.exact(needed), available_bytes=memory
+                        needed_bytes=None if needed is None else Range.exact(float(needed)), available_bytes=memory
                     ),
                     confidence=single.confidence,
                 ),

@@ -53,6 +53,8 @@ class JobMemory(NamedTuple):
     gradients: float
     optimizer_state: float
     cast_copies: Range
+    temporaries: Range
+    """Of the optimizer's update, where a breakdown tells them; sharded like the parameters."""
     activations: Range | None
     activations_how: str
 
@@ -68,8 +70,10 @@ def job_memory(job: Job) -> JobMemory:
     if halves_memory(job) and parameters is not None:
         # Autocast keeps the FP32 parameters and caches their 16-bit copies.
         copies = Range(low=0.0, mid=parameters / 2, high=parameters / 2)
+    update = float(breakdown.temporaries_bytes or 0) if training else 0.0
+    temporaries = Range(low=0.0, mid=update, high=update)
     activations, how = _activations(job, breakdown, parameters)
-    return JobMemory(parameters, gradients, state, copies, activations, how)
+    return JobMemory(parameters, gradients, state, copies, temporaries, activations, how)
 
 
 def memory_need(memory: JobMemory, gpu: GpuSpec, layout: Layout) -> MemoryNeed:
@@ -86,6 +90,7 @@ def memory_need(memory: JobMemory, gpu: GpuSpec, layout: Layout) -> MemoryNeed:
         ("gradients", Range.exact(memory.gradients / count), "counted"),
         ("optimizer state", Range.exact(memory.optimizer_state / count), "counted"),
         ("16-bit copies", memory.cast_copies.scaled(1 / count), "half of the parameters, cached by autocast"),
+        ("update temporaries", memory.temporaries.scaled(1 / count), "of a multi-tensor optimizer"),
     ]
     if layout.zero_stage == 3:
         held.append(("gathered layers", _scaled(memory.parameters or 0.0, _GATHERED_SHARE), "up to four layers"))
@@ -138,6 +143,7 @@ def _activations_of_run(job: Job, breakdown: Breakdown, parameters: float | None
     peak = memory.peak_allocated_bytes
     if peak is not None and not job.stage_changed and parameters is not None:
         held = parameters + (breakdown.gradients_bytes or 0) + (breakdown.optimizer_state_bytes or 0)
+        held += breakdown.temporaries_bytes or 0
         if job.stage != TRAINING:
             held = parameters
         rest = Range(low=max(0.0, peak.low - held), mid=max(0.0, peak.mid - held), high=max(0.0, peak.high - held))
@@ -147,18 +153,27 @@ def _activations_of_run(job: Job, breakdown: Breakdown, parameters: float | None
         share = _SAVED_SHARE if job.stage == TRAINING else _LIVE_SHARE
         how = f"{share.low:.0%} to {share.high:.0%} of the bytes that the forward operators write"
         return _capped(_scaled(written, share), job, breakdown, parameters), how
+    resident = _resident_rest(job, breakdown, parameters)
+    if resident is not None:
+        return Range(low=0.0, mid=resident / 2, high=resident * _MISSED_PEAKS), "at most the CPU run's resident memory"
     return None, "neither a GPU peak nor an operator profile was recorded"
 
 
 def _capped(value: Range, job: Job, breakdown: Breakdown, parameters: float | None) -> Range:
     """A run on the CPU cannot have held more than its resident memory, which is sampled: short peaks may be missed."""
-    resident = job.footprint.memory.host_rss_bytes
-    if resident is None or job.source_count or job.stage_changed:
-        return value
-    cap = resident - (parameters or 0) - (breakdown.gradients_bytes or 0) - (breakdown.optimizer_state_bytes or 0)
-    if cap <= value.low:
+    cap = _resident_rest(job, breakdown, parameters)
+    if cap is None or cap <= value.low:
         return value
     return Range(low=value.low, mid=min(value.mid, cap), high=min(value.high, cap * _MISSED_PEAKS))
+
+
+def _resident_rest(job: Job, breakdown: Breakdown, parameters: float | None) -> float | None:
+    """Resident memory of a run on the CPU beyond what is counted; interpreter and libraries are still in it."""
+    resident = job.footprint.memory.host_rss_bytes
+    if resident is None or parameters is None or job.source_count or job.stage_changed:
+        return None
+    rest = resident - parameters - (breakdown.gradients_bytes or 0) - (breakdown.optimizer_state_bytes or 0)
+    return rest if rest > 0 else None
 
 
 def _peak_origin(footprint: Footprint) -> str:

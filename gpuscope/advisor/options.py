@@ -52,7 +52,7 @@ def judge(candidate: Candidate, work: Work, constraints: Constraints, power_w: f
         risks.append("whether it fits is not known" if unknown else "it may not fit")
     _deadline(candidate, constraints, breaches, risks)
     if candidate.acquisition != KEEP:
-        _budget(candidate, constraints, breaches, risks)
+        _budget(candidate, constraints, breaches, risks, total_known=work.batches is not None)
         _power(constraints, power_w, breaches)
     seconds = _compared_seconds(candidate, work)
     return Option(candidate, seconds, _compared_usd(candidate, seconds), tuple(breaches), tuple(risks), power_w)
@@ -80,7 +80,9 @@ def _deadline(candidate: Candidate, constraints: Constraints, breaches: list[Bre
         risks.append(f"it may miss the deadline: up to {format_duration(time_s.high)}")
 
 
-def _budget(candidate: Candidate, constraints: Constraints, breaches: list[Breach], risks: list[str]) -> None:
+def _budget(
+    candidate: Candidate, constraints: Constraints, breaches: list[Breach], risks: list[str], *, total_known: bool
+) -> None:
     hourly, limit = candidate.cost_usd_per_hour, constraints.budget_usd_per_hour
     if hourly is not None and limit is not None and hourly.mid > limit:
         breaches.append(
@@ -96,10 +98,10 @@ def _budget(candidate: Candidate, constraints: Constraints, breaches: list[Breac
         return
     cost = candidate.cost_usd
     if cost is None:
-        if candidate.acquisition == BUY:
-            breaches.append(
-                Breach("no_price", "its price is not known, so the budget cannot be judged", float("inf"), "")
-            )
+        if candidate.acquisition == BUY or total_known:
+            what = "price" if candidate.acquisition == BUY else "time"
+            words = f"its {what} is not known, so the budget cannot be judged"
+            breaches.append(Breach("unknown_cost", words, float("inf"), ""))
     elif cost.mid > limit:
         breaches.append(
             Breach(

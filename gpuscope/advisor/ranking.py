@@ -56,9 +56,13 @@ def _money(option: Option) -> float:
     candidate = option.candidate
     if candidate.acquisition == BUY and candidate.time_to_finish_s is None and option.compared_seconds is not None:
         # For lasting use: what a unit of speed costs.
-        return _UNKNOWN if option.compared_usd is None else option.compared_usd * option.compared_seconds
-    if option.compared_usd is not None:
+        if option.compared_usd is not None:
+            return option.compared_usd * option.compared_seconds
+    elif option.compared_usd is not None:
         return option.compared_usd
+    if candidate.acquisition == BUY and option.power_w is not None and option.compared_seconds is not None:
+        # Board energy stands in for a price that is not known: small and efficient comes first.
+        return option.power_w * option.compared_seconds
     hourly = candidate.cost_usd_per_hour
     return _UNKNOWN if hourly is None else hourly.mid
 

@@ -125,6 +125,12 @@ def _check_footprint(footprint: Footprint) -> None:
 
 def _assumptions(job: Job, work: Work, candidates: Sequence[Candidate], constraints: Constraints) -> tuple[str, ...]:
     notes = [work.sentence, *job.assumptions]
+    best = candidates[0].step_time_s if candidates else None
+    if best is not None and job.data_wait_s > best.mid / 2:
+        notes.append(
+            f"{job.data_wait_s / best.mid:.0%} of the predicted step waits for the data loader: more worker processes "
+            "or a faster input pipeline come before a faster GPU."
+        )
     notes.append("Each GPU keeps the batch size of the run; more GPUs work through more samples in a step.")
     if job.data_wait_s:
         notes.append("Waiting for the data loader is the same everywhere: it depends on the host.")

@@ -59,7 +59,9 @@ def _data_parallel(job: Job, single: StepTime, layout: Layout, link: Interconnec
     doubts = (MANY_GPUS, SHARDED) if layout.zero_stage == 3 else (MANY_GPUS,)
     factor = combined((*single.doubts, *doubts)) / combined(single.doubts)
     # Without any overlap the whole of the communication comes on top.
-    high = max((single.seconds.mid + communication_s), (single.seconds.high + exposed_s) * factor)
+    high = max(single.seconds.mid + communication_s, (single.seconds.high + exposed_s) * factor)
+    # One host may have to load the data of all GPUs.
+    high += job.data_wait_s * (count - 1)
     step = Range(low=(single.seconds.low + exposed_s) / factor, mid=single.seconds.mid + exposed_s, high=high)
     how = f"{single.how}; {communication_s:.2g} s of gradients over {link.name}, {exposed_s:.2g} s of it not hidden"
     return Scaled(step, float(count), communication_s, exposed_s, how)

@@ -51,7 +51,11 @@ def decide(
         start = "The CPU that it ran on is enough" if enough else "Keep the GPU that it ran on"
         return Decision(verdict, f"{start}: {kept}.", at_hand)
     if best is None:
-        return Decision(Verdict.IMPOSSIBLE, _impossible(broken, rejected, catalogue), None)
+        text = _impossible(broken, rejected, catalogue)
+        total = None if at_hand is None else at_hand.candidate.time_to_finish_s
+        if total is not None:
+            text += f" The machine that it ran on takes {format_duration_range(total)}."
+        return Decision(Verdict.IMPOSSIBLE, text, None)
     return Decision(_verdict(best.candidate), _sentence(best), best)
 
 
@@ -80,9 +84,11 @@ def _why_keep(at_hand: Option, ranked: Sequence[Option], constraints: Constraint
         return f"it finishes in {format_duration_range(total)}, within the deadline of {limit}, and costs nothing more"
     if total is not None and total.mid <= SHORT_JOB_S:
         return f"it finishes in {format_duration_range(total)}, which is not worth another machine"
-    fastest = min((option.compared_seconds for option in ranked if option.compared_seconds is not None), default=None)
+    # Several GPUs are always faster with enough work; whether a GPU helps at all is told by a single one.
+    single = [option.compared_seconds for option in ranked if option.candidate.count == 1]
+    fastest = min((seconds for seconds in single if seconds is not None), default=None)
     if fastest is not None and at_hand.compared_seconds is not None and at_hand.compared_seconds <= fastest:
-        return "nothing in the catalogue is predicted to be faster"
+        return "no single GPU of the catalogue is predicted to be faster"
     return None
 
 

@@ -281,7 +281,7 @@ def _kind_name(row: _Row, kind: OperatorKind) -> str:
 def _parse(row: Mapping[str, Any], *, on_device: bool) -> _Row:
     shapes, listed = _shapes(row.get("shapes"))
     raw = row.get("dtypes")
-    names = [_dtype(name) for name in raw] if isinstance(raw, Sequence) and not isinstance(raw, str) else []
+    names = [_dtype(name) for name in raw] if isinstance(raw, list | tuple) else []
     names += [None] * (len(shapes) - len(names))
     floating = [name for name, shape in zip(names, shapes, strict=False) if shape and "float" in (name or "")]
     known = [name for name in names if name in _DTYPE_BYTES]
@@ -295,7 +295,7 @@ def _parse(row: Mapping[str, Any], *, on_device: bool) -> _Row:
         calls=_number(row.get("count")),
         time_s=_number(row.get("device_time_s" if on_device else "cpu_time_s")),
         backward=bool(row.get("backward")),
-        arguments=tuple(arguments) if isinstance(arguments, Sequence) and not isinstance(arguments, str) else (),
+        arguments=tuple(arguments) if isinstance(arguments, list | tuple) else (),
     )
 
 
@@ -303,10 +303,8 @@ def _shapes(value: Any) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
     """Shapes of the arguments, and those inside lists of tensors."""
     shapes: list[Shape] = []
     listed: list[Shape] = []
-    for entry in value if isinstance(value, Sequence) and not isinstance(value, str) else ():
-        if not isinstance(entry, Sequence) or isinstance(entry, str):
-            shapes.append(())
-        elif entry and isinstance(entry[0], Sequence):
+    for entry in value if isinstance(value, list | tuple) else ():
+        if isinstance(entry, list | tuple) and entry and isinstance(entry[0], list | tuple):
             shapes.append(())
             listed += [_dimensions(inner) for inner in entry]
         else:
@@ -314,8 +312,8 @@ def _shapes(value: Any) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
     return tuple(shapes), tuple(shape for shape in listed if shape)
 
 
-def _dimensions(value: Sequence[Any]) -> Shape:
-    if all(isinstance(size, int) and size >= 0 for size in value):
+def _dimensions(value: Any) -> Shape:
+    if isinstance(value, list | tuple) and all(isinstance(size, int) and size >= 0 for size in value):
         return tuple(value)
     return ()
 

@@ -1,0 +1,344 @@
+"""The models on their own: step time, several GPUs, memory, energy, estimates; known answers and directions."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from gpuscope.advisor.context_memory import context_bytes
+from gpuscope.advisor.energy import energy_kwh, power_watts
+from gpuscope.advisor.estimate import estimate, estimate_sentence
+from gpuscope.advisor.interconnect import all_reduce_seconds, interconnect_of
+from gpuscope.advisor.job import Job, prepare
+from gpuscope.advisor.layouts import place
+from gpuscope.advisor.memory_model import fits, job_memory, memory_need
+from gpuscope.advisor.precision import supports
+from gpuscope.advisor.scaling import scale
+from gpuscope.advisor.specs import GpuSpec
+from gpuscope.advisor.time_model import step_on_cpu, step_on_gpu
+from gpuscope.domain.base import Range
+from gpuscope.domain.footprint import Footprint
+from gpuscope.domain.recommendation import Constraints, Layout
+from gpuscope.domain.units import MIB
+from gpuscope.errors import UsageError
+from tests.unit.advisor.advisor_jobs import (
+    GIB,
+    cpu_footprint,
+    gpu,
+    gpu_footprint,
+    ops,
+    shipped,
+    with_data_wait,
+)
+
+B = 10**9
+
+
+def job_of(footprint: Footprint, **limits: object) -> Job:
+    return prepare(footprint, msgspec.convert(limits, Constraints), shipped())
+
+
+def known(gpu_id: str) -> GpuSpec:
+    spec = shipped().gpu(gpu_id)
+    assert spec is not None
+    return spec
+
+
+def seconds(job: Job, spec: GpuSpec) -> Range:
+    predicted = step_on_gpu(job, spec).seconds
+    assert predicted is not None
+    assert 0 < predicted.low <= predicted.mid <= predicted.high
+    return predicted
+
+
+# Step time
+
+
+def test_roofline_is_no_faster_than_peak_and_bandwidth() -> None:
+    spec = known("rtx-3090")
+    flops = sum(op.flops or 0 for op in ops())
+    moved = sum((op.bytes_read or 0) + (op.bytes_written or 0) for op in ops() if op.class_ != "optimizer")
+    least = max(flops / 35.58e12, moved / 936.2e9)
+    assert least < seconds(job_of(cpu_footprint()), spec).mid < 6 * least
+
+
+def test_measured_run_on_that_very_gpu_is_the_answer() -> None:
+    job = job_of(gpu_footprint("rtx-3090", 0.1))
+    step = step_on_gpu(job, known("rtx-3090"))
+    assert step.seconds is not None
+    assert (step.confidence, step.seconds.mid) == ("measured", 0.1)
+    assert step.seconds.high / step.seconds.low < 1.25
+
+
+def test_transfer_between_gpus_is_bounded_by_their_specifications() -> None:
+    job = job_of(gpu_footprint("rtx-3090", 0.1, ops=ops()))
+    ratio = seconds(job, known("rtx-4090")).mid / 0.1
+    assert 936.2 / 1008 > ratio > 35.58 / 82.58 * 0.9
+
+
+def test_only_specifications_leave_at_least_thirty_percent() -> None:
+    with_ops = seconds(job_of(gpu_footprint("rtx-3090", 0.1, ops=ops())), known("a100-sxm4-80gb"))
+    without = seconds(job_of(gpu_footprint("rtx-3090", 0.1)), known("a100-sxm4-80gb"))
+    from_cpu = seconds(job_of(cpu_footprint()), known("a100-sxm4-80gb"))
+    assert with_ops.high / with_ops.mid >= 1.3
+    assert without.high / without.low > with_ops.high / with_ops.low
+    assert from_cpu.high / from_cpu.mid >= 1.6
+
+
+def test_changing_precision_widens_the_range() -> None:
+    footprint = gpu_footprint("rtx-3090", 0.1, ops=ops())
+    same, changed = (seconds(job_of(footprint, **limits), known("l40s")) for limits in ({}, {"precision": "bf16"}))
+    assert changed.high / changed.mid > same.high / same.mid
+    assert changed.mid < same.mid
+
+
+def test_data_loader_wait_is_kept() -> None:
+    plain, waiting = job_of(cpu_footprint()), job_of(with_data_wait(cpu_footprint(), 0.3))
+    assert seconds(waiting, known("l4")).mid == pytest.approx(seconds(plain, known("l4")).mid + 0.3)
+
+
+def test_loader_that_sets_the_pace_may_leave_no_gain() -> None:
+    job = job_of(with_data_wait(gpu_footprint("t4", 1.0, ops=ops()), 0.8))
+    assert seconds(job, known("h100-sxm5-80gb")).high >= 1.0
+
+
+def test_small_jobs_are_bound_by_launching_kernels() -> None:
+    footprint = cpu_footprint(ops=ops(1e-6))
+    workload = msgspec.structs.replace(footprint.workload, trainable_parameters=1000)
+    tiny = job_of(msgspec.structs.replace(footprint, workload=workload))
+    slow, fast = seconds(tiny, known("t4")), seconds(tiny, known("h100-sxm5-80gb"))
+    assert fast.mid > 0.5 * slow.mid
+
+
+def test_without_operators_a_cpu_run_tells_no_gpu_time() -> None:
+    step = step_on_gpu(job_of(cpu_footprint(ops=())), known("l4"))
+    assert step.seconds is None
+    assert "profile" in step.how
+
+
+def test_unknown_gpu_lends_nobody_its_speed() -> None:
+    job = job_of(gpu_footprint("mystery-9000"))
+    assert job.source_gpu is None
+    assert step_on_gpu(job, known("l4")).seconds is None
+    assert any("does not know the GPU" in note for note in job.assumptions)
+
+
+def test_missing_rates_are_unknown() -> None:
+    step = step_on_gpu(job_of(cpu_footprint()), gpu(fp32_tflops=None))
+    assert step.seconds is None
+    assert "lacks the rates" in step.how
+
+
+def test_inference_is_faster_than_training() -> None:
+    training, inference = job_of(cpu_footprint()), job_of(cpu_footprint(), stage="inference")
+    assert seconds(inference, known("l4")).mid < 0.5 * seconds(training, known("l4")).mid
+
+
+def test_precision_needs_hardware() -> None:
+    assert supports(known("t4"), "bfloat16") is False
+    assert supports(known("a100-sxm4-80gb"), "bfloat16") is True
+    assert supports(known("gtx-1080-ti"), "float16") is False
+    assert supports(known("p100-pcie-16gb"), "float16") is True
+    assert supports(known("mi355x"), "tf32") is None
+
+
+def test_other_cpu_is_transferred_and_slower_with_fewer_cores() -> None:
+    job, cpu = job_of(cpu_footprint()), shipped().cpu("xeon-8375c")
+    whole, quarter = step_on_cpu(job, cpu, 32).seconds, step_on_cpu(job, cpu, 8).seconds
+    assert whole is not None
+    assert quarter is not None
+    assert whole.mid < 2.0 < quarter.mid
+    assert step_on_cpu(job, None, 8).seconds is None
+
+
+# Several GPUs
+
+
+def test_links_come_from_offers_and_else_from_the_gpu() -> None:
+    a100, l4 = known("a100-sxm4-80gb"), known("l4")
+    nvswitch = interconnect_of(a100, 8, "NVSwitch 600 GB/s per GPU")
+    plain = interconnect_of(l4, 8)
+    bridge = interconnect_of(known("a100-pcie-80gb"), 2, "NVLink bridge")
+    assert nvswitch is not None
+    assert plain is not None
+    assert bridge is not None
+    assert interconnect_of(l4, 1) is None
+    assert nvswitch.bus_bytes_per_s == 160e9
+    assert nvswitch.bus_bytes_per_s > bridge.bus_bytes_per_s > plain.bus_bytes_per_s
+
+
+def test_all_reduce_time() -> None:
+    link = interconnect_of(known("a100-sxm4-80gb"), 8, "NVSwitch 600 GB/s per GPU")
+    assert link is not None
+    # Published: 8 A100 reduce 64 MB at a bus bandwidth of 160 to 172 GB/s.
+    assert all_reduce_seconds(67e6, 8, link) == pytest.approx(67e6 * 1.75 / 160e9, rel=0.2)
+
+
+def test_more_gpus_cost_communication_and_width() -> None:
+    job = job_of(cpu_footprint())
+    single = step_on_gpu(job, known("l4"))
+    scaled = scale(job, single, Layout(data_parallel=8), interconnect_of(known("l4"), 8))
+    assert single.seconds is not None
+    assert scaled.seconds is not None
+    assert scaled.batches == 8
+    assert scaled.seconds.mid >= single.seconds.mid
+    assert scaled.seconds.high / scaled.seconds.low > single.seconds.high / single.seconds.low
+
+
+def test_fast_links_help_what_communicates_and_not_what_does_not() -> None:
+    spec = known("h100-sxm5-80gb")
+    large = msgspec.structs.replace(
+        cpu_footprint().memory.breakdown, gradients_bytes=40 * B, parameters_bytes=40 * B
+    )  # fmt: skip
+    footprint = cpu_footprint()
+    talkative = msgspec.structs.replace(footprint, memory=msgspec.structs.replace(footprint.memory, breakdown=large))
+    steps = {}
+    for name, document in (("quiet", footprint), ("talkative", talkative)):
+        job = job_of(document)
+        single = step_on_gpu(job, spec)
+        for link in ("NVSwitch 900 GB/s per GPU", "PCIe"):
+            scaled = scale(job, single, Layout(data_parallel=8), interconnect_of(spec, 8, link))
+            assert scaled.seconds is not None
+            steps[name, link] = scaled.seconds.mid
+    assert steps["talkative", "PCIe"] > 3 * steps["talkative", "NVSwitch 900 GB/s per GPU"]
+    assert steps["quiet", "PCIe"] < 1.5 * steps["quiet", "NVSwitch 900 GB/s per GPU"]
+
+
+# Memory
+
+
+@pytest.mark.parametrize(
+    ("gpu_id", "published_mib"), [("rtx-3090", 256), ("rtx-4060-ti-16gb", 107), ("rtx-6000-ada", 426)]
+)
+def test_context_is_near_what_was_published(gpu_id: str, published_mib: int) -> None:
+    value, _ = context_bytes(known(gpu_id))
+    assert value.low <= (published_mib + 25) * MIB <= value.high
+
+
+def test_context_of_other_vendors_has_the_published_range() -> None:
+    value, how = context_bytes(known("mi300x"))
+    assert (value.low, value.high) == (0.1 * GIB, 1.9 * GIB)
+    assert "published" in how
+
+
+def test_counted_parts_are_exact_and_activations_a_range() -> None:
+    memory = job_memory(job_of(cpu_footprint()))
+    assert (memory.parameters, memory.gradients, memory.optimizer_state) == (1e8, 1e8, 2e8)
+    assert memory.activations is not None
+    # The forward operators write 2 GB.
+    assert memory.activations.low == pytest.approx(0.35 * 2e9)
+    assert memory.activations.high == pytest.approx(2e9)
+
+
+def test_cuda_peak_is_taken_as_measured() -> None:
+    job = job_of(gpu_footprint())
+    need = memory_need(job_memory(job), known("rtx-3090"), Layout())
+    assert need.needed_bytes is not None
+    assert 6e9 < need.needed_bytes.low < need.needed_bytes.high < 8.5e9
+
+
+def test_resident_memory_bounds_a_cpu_run_without_operators() -> None:
+    memory = job_memory(job_of(cpu_footprint(ops=())))
+    assert memory.activations is not None
+    assert memory.activations.low == 0
+    assert memory.activations.high < 1.3 * 6 * GIB
+
+
+def test_nothing_recorded_is_unknown_and_too_much_is_known() -> None:
+    bare = msgspec.structs.replace(cpu_footprint().memory, host_rss_bytes=None)
+    need = memory_need(job_memory(job_of(cpu_footprint(ops=(), memory=bare))), known("l4"), Layout())
+    assert need.needed_bytes is None
+    assert fits(need, 24 * GIB) is None
+    assert fits(need, 100 * MIB) is False
+
+
+def test_sharding_is_used_where_a_copy_does_not_fit() -> None:
+    job = job_of(estimate(7 * B, "fp32", "training"))
+    alone = place(job, job_memory(job), known("a100-sxm4-80gb"), 1)
+    eight = place(job, job_memory(job), known("a100-sxm4-80gb"), 8)
+    assert alone.fits is False
+    assert (eight.fits, eight.layout.zero_stage) == (True, 3)
+
+
+def test_small_models_are_replicated() -> None:
+    job = job_of(cpu_footprint())
+    assert place(job, job_memory(job), known("l4"), 4).layout == Layout(data_parallel=4, micro_batch=32)
+
+
+def test_sixteen_bits_need_no_more_activations() -> None:
+    full, half = (job_memory(job_of(cpu_footprint(), precision=name)).activations for name in ("fp32", "bf16"))
+    assert full is not None
+    assert half is not None
+    assert (half.low, half.high) == (full.low / 2, full.high)
+
+
+# Energy
+
+
+def test_power_is_measured_where_it_ran_and_a_share_of_the_board_elsewhere() -> None:
+    footprint = gpu_footprint()
+    footprint = msgspec.structs.replace(footprint, energy=msgspec.structs.replace(footprint.energy, mean_power_w=300.0))
+    job = job_of(footprint)
+    measured, _ = power_watts(job, known("rtx-3090"), 2)
+    assert measured == Range.exact(600)
+    assumed, _ = power_watts(job, known("l4"), 1)
+    assert assumed is not None
+    assert assumed.high == 72
+    assert energy_kwh(Range.exact(3600), Range.exact(1000)) == Range.exact(1.0)
+    assert power_watts(job, gpu(tdp_w=None), 1)[0] is None
+
+
+# Estimates
+
+
+@pytest.mark.parametrize(
+    ("dtype", "weights"), [("fp32", 28 * B), ("float32", 28 * B), ("fp16", 14 * B), ("int4", 7 * B // 2)]
+)
+def test_weights_of_a_7b_model(dtype: str, weights: int) -> None:
+    footprint = estimate(7 * B, dtype, "inference")
+    assert footprint.memory.breakdown.parameters_bytes == weights
+    assert footprint.memory.peak_allocated_bytes is not None
+    assert footprint.memory.peak_allocated_bytes.mid == weights
+    assert footprint.source.kind == "estimated"
+
+
+def test_training_a_7b_model_with_adamw_takes_140_gb() -> None:
+    footprint = estimate(7 * B, "fp32", "training", "adamw")
+    peak, parts = footprint.memory.peak_allocated_bytes, footprint.memory.breakdown
+    assert peak is not None
+    assert peak.mid == 140 * B
+    assert peak.low < 140 * B < peak.high
+    assert (parts.gradients_bytes, parts.optimizer_state_bytes, parts.temporaries_bytes) == (28 * B, 56 * B, 28 * B)
+    assert "28 GB" in estimate_sentence(footprint)
+    assert "about 140 GB" in estimate_sentence(footprint)
+
+
+def test_estimates_carry_their_formulas() -> None:
+    provenance = estimate(7 * B, "fp32", "training").provenance
+    assert provenance["/memory/breakdown/parameters_bytes"].how == "parameters × 4 bytes"
+    assert set(provenance) >= {"/memory/peak_allocated_bytes", "/memory/breakdown/optimizer_state_bytes"}
+
+
+def test_batch_adds_activations_and_work() -> None:
+    plain = estimate(7 * B, "bf16", "training")
+    full = estimate(7 * B, "bf16", "training", batch=8, sequence_length=2048)
+    assert plain.ops == ()
+    assert sum(op.flops or 0 for op in full.ops) == 6 * 7 * B * 8 * 2048
+    assert full.memory.peak_allocated_bytes is not None
+    assert plain.memory.peak_allocated_bytes is not None
+    assert full.memory.peak_allocated_bytes.mid > plain.memory.peak_allocated_bytes.mid
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((7 * B, "fp5", "inference"), "use one of fp32, fp16, bf16"),
+        ((7 * B, "fp32", "training", "adamax9"), "use one of adamw, adam"),
+        ((7 * B, "int8", "training"), "cannot be trained"),
+        ((7 * B, "fp32", "serving"), "use training or inference"),
+        ((0, "fp32", "inference"), "1 or more"),
+    ],
+)
+def test_estimates_refuse_what_is_not_known(arguments: tuple[int, str, str], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        estimate(*arguments)
