@@ -129,10 +129,10 @@ class SourceState(Compact, frozen=True, kw_only=True):
     """nvml or host"""
     ok: bool
     code: str = "ok"
-    """ok, no_driver_library, wrong_binding, driver_not_loaded, library_mismatch, no_gpu, gpu_lost, no_permission,
-    wedged, error"""
+    """ok, stretched (ok, some figures are read less often), no_driver_library, wrong_binding, driver_not_loaded,
+    library_mismatch, no_gpu, gpu_lost, no_permission, wedged, error"""
     sentence: str = ""
-    """One plain sentence with what to do; empty when ok."""
+    """One plain sentence with what to do; empty when all is well."""
     generation: int = 0
 
 

@@ -22,6 +22,7 @@ import psutil
 from gpuscope.domain.sample import Frame, SamplerSample, SourceState
 from gpuscope.errors import SourceError
 from gpuscope.sources.binding import load_binding
+from gpuscope.sources.budget import DriverBudget, stretched_state
 from gpuscope.sources.diagnose import print_report
 from gpuscope.sources.driver import Driver, binding_state, wedged_state
 from gpuscope.sources.host import HostSource
@@ -30,9 +31,6 @@ from gpuscope.sources.nvml_fields import Tier
 from gpuscope.sources.ticker import Ticker
 from gpuscope.sources.wire import encode
 
-TIER_INTERVALS_S = {Tier.FAST: 0.0, Tier.MEDIUM: 1.0, Tier.SLOW: 2.0, Tier.PCIE: 0.5}
-"""No tier is read more often than this, nor more often than the interval that was asked for. PCIe takes one GPU each
-time, two calls of 20 ms: 8% of the driver thread."""
 WATCH_INTERVAL_S = 1.0
 WEDGED_AFTER_S = 5.0
 """A driver call that takes longer will probably not come back; initialising many GPUs takes 1 to 3 s."""
@@ -114,28 +112,44 @@ class Sampler:
         try:
             source = NvmlSource(Driver(load_binding()))
         except SourceError as error:
-            self._pipe.send(Frame(monotonic_s=time.monotonic(), wall_s=time.time(), states=(binding_state(error),)))
+            self._tell(binding_state(error))
             return
         self._nvml = source
         start_s = time.monotonic()
-        self._gpu_tickers = {tier: Ticker(max(self._interval_s, TIER_INTERVALS_S[tier]), start_s) for tier in Tier}
+        budget = DriverBudget(start_s)
+        self._gpu_tickers = {tier: Ticker(budget.interval_s(tier, self._interval_s), start_s) for tier in Tier}
         while not self._stopping.is_set():  # a wake-up that comes from here on is not lost
-            self._take_interval()
+            self._take_interval(budget)
             for tier, ticker in self._gpu_tickers.items():
                 if ticker.due(time.monotonic()):
                     frame = source.read(tier)
                     if frame is not None:
                         self._pipe.send(frame)
+            self._keep_to(budget, source)
             next_s = min(ticker.next_s for ticker in self._gpu_tickers.values())
             self._gpus_wake.wait(max(0.0, next_s - time.monotonic()))
         source.close()
 
-    def _take_interval(self) -> None:
+    def _take_interval(self, budget: DriverBudget) -> None:
         self._gpus_wake.clear()
         while not self._intervals.empty():
-            interval_s = self._intervals.get()
+            self._interval_s = self._intervals.get()
             for tier, ticker in self._gpu_tickers.items():
-                ticker.change(max(interval_s, TIER_INTERVALS_S[tier]), time.monotonic())
+                ticker.change(budget.interval_s(tier, self._interval_s), time.monotonic())
+
+    def _keep_to(self, budget: DriverBudget, source: NvmlSource) -> None:
+        """Read less often what can wait when driver calls take too much time, and say so."""
+        now_s = time.monotonic()
+        over = budget.check(source.driver.busy_s, now_s)
+        if over is None:
+            return
+        tier, share = over
+        interval_s = budget.interval_s(tier, self._interval_s)
+        self._gpu_tickers[tier].change(interval_s, now_s)
+        self._tell(stretched_state(tier, share, interval_s, source.generation))
+
+    def _tell(self, state: SourceState) -> None:
+        self._pipe.send(Frame(monotonic_s=time.monotonic(), wall_s=time.time(), states=(state,)))
 
     def _watch_host(self) -> None:
         source = HostSource(self._root_pid)
@@ -169,8 +183,7 @@ class Sampler:
         wedged = hanging_s > self._wedged_after_s
         if wedged != self._wedged:
             self._wedged = wedged
-            state = wedged_state(hanging_s, source.generation) if wedged else source.state
-            self._pipe.send(Frame(monotonic_s=now_s, wall_s=time.time(), states=(state,)))
+            self._tell(wedged_state(hanging_s, source.generation) if wedged else source.state)
 
     def _cost(self) -> SamplerSample:
         """What this process itself uses, over the time since the last time."""

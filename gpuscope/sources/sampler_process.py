@@ -29,7 +29,10 @@ class SamplerProcess:
         Raises:
             SourceError: the operating system refuses.
         """
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 # lives as long as the process
+        try:
+            self._errors = tempfile.TemporaryFile()  # noqa: SIM115 # lives as long as the process
+        except OSError as error:
+            raise SourceError(f"The sampler cannot be started: no temporary file can be written ({error}).") from error
         try:
             self._child = subprocess.Popen(
                 [*paths.app_command(), "_sampler", *arguments],

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from gpuscope.domain.reasons import Reason
 from gpuscope.domain.sample import Frame, GpuSample, HostSample
+from gpuscope.sources.budget import DriverBudget, stretched_state
+from gpuscope.sources.nvml_fields import Tier
 from gpuscope.sources.rates import CounterRates
 from gpuscope.sources.ticker import Ticker
 from gpuscope.sources.wire import Decoder, WireError, encode
@@ -36,6 +38,35 @@ class TestTicker:
         assert ticker.due(0.0)
         ticker.change(0.125, 5.0)
         assert ticker.next_s == 5.125
+
+
+class TestDriverBudget:
+    """Driver calls must leave the driver to the work."""
+
+    def test_within_the_budget_nothing_changes(self) -> None:
+        budget = DriverBudget(0.0)
+        assert budget.check(0.9, 5.0) is None
+        assert budget.check(1.8, 10.0) is None
+        assert [budget.interval_s(tier, 0.1) for tier in Tier] == [0.1, 1.0, 2.0, 0.5]
+        assert [budget.interval_s(tier, 3.0) for tier in Tier] == [3.0] * 4
+
+    def test_the_slowest_tier_is_stretched_first_and_the_fast_one_never(self) -> None:
+        budget = DriverBudget(0.0)
+        checks = [budget.check(0.5 * at_s, at_s) for at_s in range(5, 65, 5)]
+        assert [found[0] for found in checks if found] == [Tier.SLOW] * 3 + [Tier.PCIE] * 3 + [Tier.MEDIUM] * 3
+        assert [budget.interval_s(tier, 0.1) for tier in Tier] == [0.1, 8.0, 16.0, 4.0]
+
+    def test_it_is_judged_by_what_was_spent_since_the_last_look(self) -> None:
+        budget = DriverBudget(0.0)
+        assert budget.check(2.0, 4.0) is None, "too early to judge"
+        assert budget.check(2.0, 5.0) == (Tier.SLOW, 0.4)
+        assert budget.check(2.5, 10.0) is None
+
+    def test_it_is_said_in_a_sentence(self) -> None:
+        state = stretched_state(Tier.SLOW, 0.31, 4.0, 2)
+        assert state.ok
+        assert "31%" in state.sentence
+        assert "processes, temperatures and fans are now read every 4 s" in state.sentence
 
 
 class TestCounterRates:

@@ -144,6 +144,15 @@ def test_missed_readings_are_counted_and_left_out(use_nvml_scenario: MakeWorld, 
     assert all(after - before > 0.3 for before, after in pairwise(times))
 
 
+def test_a_slow_driver_is_asked_less_often(use_nvml_scenario: MakeWorld, start_client: StartClient) -> None:
+    scenario = Scenario()
+    scenario.add_gpu(H100)
+    scenario.rule("nvmlDeviceGetPowerUsage", delay_ms=60)
+    use_nvml_scenario(scenario)
+    frames = collect(start_client(), lambda frames: any(state.code == "stretched" for state in states(frames)))
+    assert "are now read every 4 s" in states(frames)[-1].sentence
+
+
 def test_a_lost_gpu_comes_back(use_nvml_scenario: MakeWorld, start_client: StartClient) -> None:
     scenario = Scenario()
     lost = scenario.add_gpu(H100, lost=[(1.5, 1), (2.2, 0)])
@@ -253,6 +262,17 @@ class TestEnding:
         assert data["reason"] == "it was ended by signal 9"
         assert max(f.monotonic_s for f in frames if f.monotonic_s < data["gap_end_s"]) == data["gap_start_s"]
         assert not psutil.pid_exists(first)
+
+    def test_a_stopped_sampler_is_replaced(self, start_client: StartClient, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("gpuscope.sources.client.SILENT_AFTER_S", 3.0)
+        client = start_client()
+        first = sampler_pid(client)
+        collect(client, lambda frames: any(frame.host for frame in frames))
+        os.kill(first, signal.SIGSTOP)
+        collect(client, lambda _: not psutil.pid_exists(first))
+        ((kind, data),) = client.notes()
+        assert kind == "sampler_replaced"
+        assert "sent nothing for" in data["reason"]
 
     def test_interrupts_are_the_parents_business(self, start_client: StartClient) -> None:
         client = start_client()
