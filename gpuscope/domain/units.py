@@ -135,8 +135,8 @@ def _duration_unit(seconds: float) -> tuple[str, float]:
 
 
 def _range_digits(value: Range) -> str:
-    """Both ends with as many decimals as two figures of the middle have; three where they would look the same."""
-    magnitude = math.floor(math.log10(abs(value.mid))) if value.mid else 0
+    """Both ends with as many decimals as two figures of the high end have; three where they would look the same."""
+    magnitude = math.floor(math.log10(abs(value.high))) if value.high else 0
     for figures in (2, 3):
         decimals = max(0, figures - 1 - magnitude)
         low, high = f"{value.low:,.{decimals}f}", f"{value.high:,.{decimals}f}"

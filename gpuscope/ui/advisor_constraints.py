@@ -37,6 +37,7 @@ class ConstraintsForm(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         """No limits."""
         super().__init__(parent)
+        self._suggested = ""
         self._lines: dict[str, QLineEdit] = {}
         self._combos: dict[str, QComboBox] = {}
         self._checklists: dict[str, ChecklistButton] = {}
@@ -74,6 +75,14 @@ class ConstraintsForm(QWidget):
             combo.setCurrentIndex(max(combo.findData(getattr(texts, name)), 0))
         for name, checklist in self._checklists.items():
             checklist.tick(getattr(texts, name))
+
+    def suggest_total_steps(self, steps: int) -> None:
+        """Fill in how much work there is, unless the person typed something else."""
+        line, unit = self._lines["total"], self._combos["total_unit"]
+        if line.text() in {"", self._suggested}:
+            self._suggested = str(steps)
+            line.setText(self._suggested)
+            unit.setCurrentIndex(unit.findData(STEPS))
 
     def read(self, now: datetime) -> Constraints | None:
         """The constraints; None after showing under each field what could not be understood."""

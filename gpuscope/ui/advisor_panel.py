@@ -6,8 +6,8 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Constraints, Recommendation
@@ -56,7 +56,6 @@ class AdvisorPanel(QWidget):
         self.constraints_form = ConstraintsForm(self)
         self.message = MessagePage(self)
         self.result = ResultPage(self)
-        self._pages = QStackedWidget(self)
         self._lay_out()
         self._connect()
         self._show_nothing_yet()
@@ -83,6 +82,8 @@ class AdvisorPanel(QWidget):
         self._running = True
         self.source_bar.set_session(manifest.run.display if manifest.run else path.stem)
         self.source_bar.choose_session()
+        if manifest.run is not None and manifest.run.total_steps is not None:
+            self.constraints_form.suggest_total_steps(manifest.run.total_steps)
         self._forget()
         self._show_running()
 
@@ -101,16 +102,24 @@ class AdvisorPanel(QWidget):
     # -- construction ------------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
-        self._pages.addWidget(self.message)
-        self._pages.addWidget(self.result)
-        column = QVBoxLayout(self)
+        page = QWidget()
+        column = QVBoxLayout(page)
         column.setContentsMargins(GRID, GRID, GRID, GRID)
         column.setSpacing(GRID)
         column.addWidget(self.source_bar)
         column.addWidget(self.estimate_form)
         column.addWidget(self.constraints_form)
-        column.addWidget(self._pages, 1)
+        column.addWidget(self.message, 1)
+        column.addWidget(self.result, 1)
         self.estimate_form.hide()
+        scroll = QScrollArea(self)
+        scroll.setWidget(page)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(scroll)
 
     def _connect(self) -> None:
         self.source_bar.changed.connect(self._on_source_changed)
@@ -172,13 +181,13 @@ class AdvisorPanel(QWidget):
         self.status.emit("")
         if self._footprint is not None:
             self.result.show_recommendation(recommendation, basis_of(self._footprint, running=self._running))
-        self._pages.setCurrentWidget(self.result)
+        self._show_result(shown=True)
         self.source_bar.set_exportable(not self.source_bar.estimating)
 
     def _on_failed(self, sentence: str) -> None:
         self.status.emit("")
         self.message.show_problem(sentence)
-        self._pages.setCurrentWidget(self.message)
+        self._show_result(shown=False)
 
     def _forget(self) -> None:
         self._reading.forget()
@@ -186,14 +195,18 @@ class AdvisorPanel(QWidget):
         self._footprint = self._recommendation = None
         self.source_bar.set_exportable(False)
 
+    def _show_result(self, *, shown: bool) -> None:
+        self.message.setVisible(not shown)
+        self.result.setVisible(shown)
+
     def _show_nothing_yet(self) -> None:
         self.message.show_nothing_yet()
-        self._pages.setCurrentWidget(self.message)
+        self._show_result(shown=False)
 
     def _show_running(self) -> None:
         self.message.show_running()
-        self._pages.setCurrentWidget(self.message)
+        self._show_result(shown=False)
 
     def _show_typing_hint(self) -> None:
         self.message.show_typing_hint()
-        self._pages.setCurrentWidget(self.message)
+        self._show_result(shown=False)

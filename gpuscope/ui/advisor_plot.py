@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Candidate, Recommendation
-from gpuscope.domain.units import format_duration
 from gpuscope.ui import theme
 from gpuscope.ui.advisor_cells import configuration_name, place
 from gpuscope.ui.theme import GRID, Colours, Size, set_role
@@ -22,10 +21,10 @@ _SYMBOLS = {"rent": "o", "buy": "s", "keep": "d"}
 _COLOURS = {"rent": theme.BLUE, "buy": theme.ORANGE, "keep": theme.BLUISH_GREEN}
 _MARK_SIZE = 10
 _CHOSEN_SIZE = 15
-_HOUR, _DAY = 3600, 86400
-_NICE_SECONDS = (
-    0.001, 0.01, 0.1, 1, 10, 60, 600, _HOUR, 6 * _HOUR, _DAY, 3 * _DAY, 7 * _DAY, 30 * _DAY, 365 * _DAY, 3650 * _DAY,
-)  # fmt: skip
+_TIME_UNITS = (("ms", 0.001, (1, 2, 5, 10, 20, 50, 100, 200, 500)), ("s", 1, (1, 2, 5, 10, 20, 30)),
+               ("min", 60, (1, 2, 5, 10, 20, 30)), ("h", 3600, (1, 2, 3, 6, 12)),
+               ("d", 86400, (1, 2, 3, 7, 14, 30, 90, 180, 365, 1000, 3650)))  # fmt: skip
+TICKS_AT_MOST = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +71,17 @@ class LogAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph is untyped
 
 
 def nice_durations(low: float, high: float) -> list[float]:
-    """Round lengths of time between two of them, seconds."""
-    inside = [float(value) for value in _NICE_SECONDS if low <= value <= high]
-    return inside if len(inside) > 1 else _one_two_five(low, high)
+    """Round lengths of time between two of them, seconds; every second or third when there would be many."""
+    steps = [count * unit_s for _, unit_s, counts in _TIME_UNITS for count in counts]
+    inside = [value for value in steps if low <= value <= high]
+    return inside[:: -(-len(inside) // TICKS_AT_MOST)] if inside else []
+
+
+def say_duration(seconds: float) -> str:
+    """`20 min`, `6 h`: in the largest unit that is not longer."""
+    fitting = [(unit, unit_s) for unit, unit_s, _ in _TIME_UNITS if unit_s <= seconds * 1.001]
+    unit, unit_s = fitting[-1] if fitting else ("ms", 0.001)
+    return f"{seconds / unit_s:.4g} {unit}"
 
 
 def nice_amounts(low: float, high: float) -> list[float]:
@@ -103,7 +110,7 @@ class CostTimePlot(QWidget):
         self._candidates: tuple[Candidate, ...] = ()
         self._recommended: int | None = None
         self._chosen: int | None = None
-        bottom = LogAxis("bottom", nice_durations, format_duration)
+        bottom = LogAxis("bottom", nice_durations, say_duration)
         left = LogAxis("left", nice_amounts, _tick_money)
         self._plot = pg.PlotWidget(axisItems={"bottom": bottom, "left": left})
         self._plot.setAccessibleName(self.tr("Cost against time"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextOption
-from PySide6.QtWidgets import QPlainTextEdit, QSplitter, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from gpuscope.domain.recommendation import Recommendation
 from gpuscope.ui.advisor_cells import configuration_name, place
@@ -14,6 +14,10 @@ from gpuscope.ui.advisor_rejected import RejectedList
 from gpuscope.ui.advisor_table_view import CandidateTable
 from gpuscope.ui.advisor_verdict import VerdictView
 from gpuscope.ui.theme import GRID
+
+TABLE_MINIMUM_HEIGHT = 23 * GRID
+"""Three rows and the header."""
+TABS_MINIMUM_HEIGHT = 30 * GRID
 
 
 class ResultPage(QWidget):
@@ -70,13 +74,15 @@ class ResultPage(QWidget):
     def _lay_out(self) -> None:
         splitter = QSplitter(Qt.Orientation.Vertical, self)
         splitter.setChildrenCollapsible(False)
+        splitter.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)  # takes what is left
         splitter.addWidget(self.table)
         splitter.addWidget(self.tabs)
         splitter.setStretchFactor(0, 1)
         splitter.setStretchFactor(1, 1)
         splitter.setSizes([1000, 1000])  # equal shares of whatever there is
-        self.table.setMinimumHeight(12 * GRID)
-        self.tabs.setMinimumHeight(16 * GRID)
+        self.table.setMinimumHeight(TABLE_MINIMUM_HEIGHT)
+        self.tabs.setMinimumHeight(TABS_MINIMUM_HEIGHT)
+        splitter.setMinimumHeight(TABLE_MINIMUM_HEIGHT + splitter.handleWidth() + TABS_MINIMUM_HEIGHT)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)

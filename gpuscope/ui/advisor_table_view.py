@@ -12,7 +12,7 @@ from gpuscope.ui.advisor_table import CandidateModel
 from gpuscope.ui.range_delegate import ROW_HEIGHT, RangeDelegate
 from gpuscope.ui.theme import GRID
 
-CONFIGURATION_MINIMUM_WIDTH = 18 * GRID
+CONFIGURATION_WIDTHS = (18 * GRID, 28 * GRID)
 FIGURE_MINIMUM_WIDTH = 9 * GRID
 _FIRST_SHOWN = (
     Column.CONFIGURATION,
@@ -102,7 +102,8 @@ class CandidateTable(QTableView):
 
     def _wanted_width(self, column: Column) -> int:
         if column is Column.CONFIGURATION:
-            return CONFIGURATION_MINIMUM_WIDTH
+            least, most = CONFIGURATION_WIDTHS
+            return min(max(least, self.viewport().width() * 3 // 10), most)
         head = self.horizontalHeader().sectionSizeHint(column)
         return max(FIGURE_MINIMUM_WIDTH, self.sizeHintForColumn(column), head)
 

@@ -22,8 +22,10 @@ from gpuscope.ui.advisor_constraints import Choices
 from gpuscope.ui.advisor_estimate import EstimateInput
 from gpuscope.ui.advisor_panel import AdvisorPanel
 from gpuscope.ui.advisor_sources import AdvisorSources
+from gpuscope.ui.range_delegate import ROW_HEIGHT
 from tests.ui.advisor_samples import FOOTPRINT, IMPOSSIBLE, recommendation
 from tests.ui.panel_pictures import colours_in, save_picture
+from tests.ui.run_samples import manifest as run_manifest
 
 MANIFEST = Manifest(
     session_id="1", kind="run", created_wall_s=0, created_monotonic_s=0, gpuscope_version="0", interval_s=0.1,
@@ -254,3 +256,27 @@ def test_pictures(
 
 def test_picture_of_the_first_state(panel: AdvisorPanel, tmp_path: Path) -> None:
     assert colours_in(save_picture(panel, "advisor-nothing", tmp_path)) > 3
+
+
+def test_a_low_panel_scrolls_instead_of_growing(qtbot: QtBot, panel: AdvisorPanel, tmp_path: Path) -> None:
+    finish(qtbot, panel)
+    panel.resize(336, 500)
+    qtbot.wait(50)
+    assert (panel.width(), panel.height()) == (336, 500)
+    assert panel.result.table.height() >= 3 * ROW_HEIGHT
+    assert panel.result.table.geometry().bottom() < panel.result.tabs.geometry().top(), "nothing overlaps"
+    save_picture(panel, "advisor-low", tmp_path)
+
+
+def test_the_run_s_total_becomes_the_work_in_all(qtbot: QtBot, panel: AdvisorPanel, engine: Recorder) -> None:
+    line = panel.constraints_form._lines["total"]
+    panel.on_session_opened(run_manifest(total_steps=5000), Path("/tmp/a.gpuscope"))
+    assert line.text() == "5000"
+    panel.on_session_ended(None)
+    qtbot.waitUntil(lambda: bool(engine.asked) and engine.asked[-1].total_steps == 5000)
+    panel.on_session_opened(run_manifest(total_steps=70), Path("/tmp/b.gpuscope"))
+    assert line.text() == "70", "a suggestion gives way to the next"
+    line.setText("9k")
+    panel.on_session_opened(run_manifest(total_steps=5), Path("/tmp/c.gpuscope"))
+    assert line.text() == "9k", "what the person typed stays"
+    qtbot.waitUntil(lambda: not panel._pause.isActive())
