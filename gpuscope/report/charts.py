@@ -8,6 +8,7 @@ from itertools import pairwise
 from reportlab.graphics.shapes import Circle, Drawing, Line, Path, PolyLine, Rect, String
 from reportlab.lib.colors import Color
 
+from gpuscope.domain.units import format_duration
 from gpuscope.report.axes import Scale, Unit, plot_unit, round_up, tick_text
 from gpuscope.report.format import figure_text, number
 from gpuscope.report.model import Figure, Phase, Plot, PlotLine
@@ -112,14 +113,20 @@ def up_axis(drawing: Drawing, y: Scale, unit: Unit, about: int) -> None:
 
 
 def across_axis(drawing: Drawing, x: Scale, height: float, unit: Unit, about: int) -> None:
-    """The axis at the bottom, with the unit at each tick."""
+    """The time axis at the bottom, with the unit at each tick; labels that would touch are left out."""
     scaled = Scale(x.low / unit.size, x.high / unit.size, x.start, x.end, x.logarithmic)
     drawing.add(Line(LEFT, height, CONTENT_WIDTH, height, strokeColor=RULE, strokeWidth=0.6))
+    free_from = 0.0
     for value in scaled.ticks(about):
-        position, text = scaled(value), tick_text(value, unit.label)
+        position = scaled(value)
+        # Over several powers of ten one unit gives unreadable numbers: each tick has its own.
+        text = format_duration(value * unit.size) if x.logarithmic else tick_text(value, unit.label)
+        half = text_width(text) / 2
+        middle = min(position, CONTENT_WIDTH - half)
         drawing.add(Line(position, height, position, height - 2.5, strokeColor=RULE, strokeWidth=0.6))
-        middle = min(position, CONTENT_WIDTH - text_width(text) / 2)
-        drawing.add(label(middle, height - 11, text, colour=GREY, anchor="middle"))
+        if middle - half >= free_from:
+            drawing.add(label(middle, height - 11, text, colour=GREY, anchor="middle"))
+            free_from = middle + half + 5
 
 
 def _draw_line(drawing: Drawing, line: PlotLine, x: Scale, y: Scale, colour: Color) -> None:

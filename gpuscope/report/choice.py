@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gpuscope.domain.recommendation import Candidate, Constraints, Offer, Recommendation, Rejected
+from gpuscope.domain.recommendation import Candidate, CandidateMemory, Constraints, Offer, Recommendation, Rejected
+from gpuscope.domain.units import GIB
 from gpuscope.report.figures import Raw, figure
 from gpuscope.report.format import DASH, number, spread
 from gpuscope.report.model import Decision, Figure, Price, RankedCandidate, RejectionGroup
@@ -162,7 +163,8 @@ def _acquisition(choice: Candidate, texts: Texts) -> tuple[Figure, ...]:
 
 
 def _prediction(choice: Candidate, texts: Texts) -> tuple[Figure, ...]:
-    unknown, no_price = texts("missing.recommendation"), _no_price(choice, texts)
+    unknown, no_price, amount = texts("missing.recommendation"), _no_price(choice, texts), texts("missing.amount")
+    no_time = unknown if choice.step_time_s is None else amount
     return (
         figure("choice.precision", choice.precision, missing=unknown),
         figure("choice.fits", choice.fits, missing=unknown),
@@ -170,10 +172,14 @@ def _prediction(choice: Candidate, texts: Texts) -> tuple[Figure, ...]:
         figure("choice.available", choice.memory.available_bytes, "bytes", missing=unknown),
         figure("choice.step_time", choice.step_time_s, "s_per_step", missing=unknown),
         figure("choice.throughput", choice.throughput, choice.throughput_unit or "count", missing=unknown),
-        figure("choice.time", choice.time_to_finish_s, "s", missing=unknown),
-        figure(_cost_key(choice), choice.cost_usd, "usd", missing=no_price),
+        figure("choice.time", choice.time_to_finish_s, "s", missing=no_time),
+        figure(
+            _cost_key(choice), choice.cost_usd, "usd", missing=no_price if choice.cost_usd_per_hour is None else amount
+        ),
         figure("choice.cost_per_hour", choice.cost_usd_per_hour, "usd_per_hour", missing=no_price),
-        figure("choice.energy", choice.energy_kwh, "kwh", missing=unknown),
+        figure(
+            "choice.energy", choice.energy_kwh, "kwh", missing=no_time if choice.time_to_finish_s is None else unknown
+        ),
         figure("choice.confidence", choice.confidence),
         figure("choice.reason", choice.reason, missing=unknown),
     )
@@ -252,11 +258,21 @@ def fit_text(candidate: Candidate, texts: Texts) -> str:
     memory = candidate.memory
     if memory.needed_bytes is None and memory.available_bytes is None:
         return DASH
-    needed = DASH if memory.needed_bytes is None else spread(memory.needed_bytes, "bytes")
-    available = DASH if memory.available_bytes is None else number(memory.available_bytes, "bytes")
-    if needed[-4:] == available[-4:]:  # ` GiB` once is enough
-        needed = needed[:-4]
-    text = texts("memory.needed_of", needed=needed, available=available)
+    text = texts("memory.needed_of", needed=_needed(memory), available=_available(memory))
     if candidate.fits is None:
         return f"{text}, {texts('candidate.fit_unknown')}"
     return text if candidate.fits else f"{text}, {texts('candidate.does_not_fit')}"
+
+
+def _available(memory: CandidateMemory) -> str:
+    return DASH if memory.available_bytes is None else number(memory.available_bytes, "bytes")
+
+
+def _needed(memory: CandidateMemory) -> str:
+    """In GiB without the unit when what is there is in GiB, so that the two compare at a glance."""
+    if memory.needed_bytes is None:
+        return DASH
+    if not _available(memory).endswith("GiB"):
+        return spread(memory.needed_bytes, "bytes")
+    low, high = f"{memory.needed_bytes.low / GIB:.1f}", f"{memory.needed_bytes.high / GIB:.1f}"
+    return low if low == high else f"{low}–{high}"

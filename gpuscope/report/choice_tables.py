@@ -24,7 +24,7 @@ _CANDIDATE_COLUMNS = (
     ("column.cost", 62.0),
     ("column.energy", 46.0),
 )
-_NUMBERS = (2, 3, 4, 5, 6, 7)
+_FIRST_NUMBER = 2
 MAX_CANDIDATES = 64
 """Rows in the table; nobody reads on, and the JSON report has them all."""
 _NAMES_A_ROW = 10
@@ -33,23 +33,43 @@ _NAMES_A_ROW = 10
 
 def candidate_table(candidates: Sequence[RankedCandidate], texts: Texts) -> list[Flowable]:
     """All candidates, best first: a row of figures and below it offer and reason; the recommended one is stressed."""
-    scale = CONTENT_WIDTH / sum(width for _, width in _CANDIDATE_COLUMNS)
+    shown = [ranked for ranked in candidates if _is_shown(ranked)]
+    columns = [index for index, (key, _) in enumerate(_CANDIDATE_COLUMNS) if _is_needed(key, shown)]
     rows: list[list[Cell]] = []
-    shown = [ranked for ranked in candidates if ranked.rank <= MAX_CANDIDATES or ranked.role]
     for ranked in shown:
-        rows += [_figures_row(ranked, texts), _reason_row(ranked, texts)]
+        figures = _figures_row(ranked, texts)
+        rows += [[figures[index] for index in columns], _reason_row(ranked, len(columns), texts)]
     stressed = [index for index, ranked in enumerate(shown) if ranked.role == "recommended"]
     table = grid(
-        [texts(key) for key, _ in _CANDIDATE_COLUMNS],
+        [texts(_CANDIDATE_COLUMNS[index][0]) for index in columns],
         rows,
-        [width * scale for _, width in _CANDIDATE_COLUMNS],
-        right=_NUMBERS,
+        _widths(columns),
+        right=range(_FIRST_NUMBER, len(columns)),
         shaded=[row for index in stressed for row in (2 * index, 2 * index + 1)],
         joined=range(0, len(rows), 2),
         wide=range(1, len(rows), 2),
     )
     more = len(candidates) - len(shown)
     return [table, paragraph(texts("candidate.more", count=more), style(colour=GREY, before=4))] if more else [table]
+
+
+def _is_shown(ranked: RankedCandidate) -> bool:
+    return ranked.rank <= MAX_CANDIDATES or bool(ranked.role) or ranked.candidate.acquisition == "keep"
+
+
+def _is_needed(key: str, shown: Sequence[RankedCandidate]) -> bool:
+    """False for a column of figures that no candidate has, as those of the whole work when its amount is not given."""
+    if key == "column.cost" and any(_unpriced(ranked.candidate) for ranked in shown):
+        return True
+    field = {"column.finish": "time_to_finish_s", "column.cost": "cost_usd", "column.energy": "energy_kwh"}.get(key)
+    return field is None or any(getattr(ranked.candidate, field) is not None for ranked in shown)
+
+
+def _widths(columns: Sequence[int]) -> list[float]:
+    """Points; what is left of the page's width goes to the name."""
+    widths = [_CANDIDATE_COLUMNS[index][1] for index in columns]
+    widths[1] += CONTENT_WIDTH - sum(widths)
+    return widths
 
 
 def _figures_row(ranked: RankedCandidate, texts: Texts) -> list[Cell]:
@@ -73,13 +93,13 @@ def _unpriced(candidate: Candidate) -> bool:
     return candidate.cost_usd is None and candidate.cost_usd_per_hour is None and candidate.acquisition != "keep"
 
 
-def _reason_row(ranked: RankedCandidate, texts: Texts) -> list[Cell]:
+def _reason_row(ranked: RankedCandidate, columns: int, texts: Texts) -> list[Cell]:
     candidate, offer = ranked.candidate, ranked.candidate.offer
     acquisition = texts.or_else(f"acquisition.{candidate.acquisition}", candidate.acquisition)
     parts = [acquisition, *([f"{offer.provider} {offer.instance_type}", offer.region] if offer else [])]
     parts += [texts("candidate.basis", confidence=candidate.confidence), candidate.reason]
     line = " · ".join(part for part in parts if part)
-    return [text_cell(""), text_cell(line, colour=GREY), *([text_cell("")] * (len(_CANDIDATE_COLUMNS) - 2))]
+    return [text_cell(""), text_cell(line, colour=GREY), *([text_cell("")] * (columns - 2))]
 
 
 def alternates(candidates: Sequence[RankedCandidate], texts: Texts) -> Iterator[Flowable]:

@@ -6,14 +6,16 @@ import time
 from collections.abc import Callable
 from io import BytesIO
 
+import msgspec
 import pypdf
 import pypdfium2
 import pytest
 
+from gpuscope.domain.recommendation import CandidateMemory, Rejected
 from gpuscope.report.format import figure_text, optional
 from gpuscope.report.model import Report
 from gpuscope.report.pdf import pdf_bytes
-from tests.builders import build_footprint, build_impossible, build_recommendation, failed
+from tests.builders import build_candidate, build_footprint, build_impossible, build_recommendation, failed
 from tests.unit.report.conftest import pdf_text
 
 MakeReport = Callable[..., Report]
@@ -125,6 +127,53 @@ def test_sixty_four_candidates_break_well_and_fast(make_report: MakeReport) -> N
     assert all("Memory a GPU" in page for page in with_rows)  # the heading is repeated
     everything = " ".join(pages)
     assert all(ranked.name in everything for ranked in report.candidates)
+
+
+def test_the_table_ends_after_the_best_candidates_but_keeps_alternates(make_report: MakeReport) -> None:
+    candidates = tuple(build_candidate(index) for index in range(80))
+    recommendation = msgspec.structs.replace(build_recommendation(), candidates=candidates, alternates=(1, 75))
+    text = pdf_text(pdf_bytes(make_report(recommendation=recommendation)))
+    assert "15 more candidates" in text
+    assert "NVIDIA Example 75 (alternate)" in text
+    assert "NVIDIA Example 63" in text
+    assert "examplecloud g70" not in text.partition("Recommended configuration")[0]
+
+
+def test_columns_that_nobody_has_are_left_out(make_report: MakeReport) -> None:
+    bare = [build_candidate(index, time_to_finish_s=None, cost_usd=None, energy_kwh=None) for index in range(3)]
+    recommendation = msgspec.structs.replace(build_recommendation(), candidates=tuple(bare), sentence="Rent it.")
+    report = make_report(recommendation=recommendation)
+    text = pdf_text(pdf_bytes(report))
+    assert "Energy, kWh" not in text
+    assert "Cost an hour, USD, against step time" in text
+    missing = {figure.key: figure.missing for figure in report.configuration}
+    assert missing["choice.time"] == missing["choice.cost"] == "The amount of work was not given."
+
+
+def test_the_machine_at_hand_is_a_band_not_a_price(make_report: MakeReport) -> None:
+    at_hand = build_candidate(0, acquisition="keep", offer=None, cost_usd=None, cost_usd_per_hour=None,
+                              memory=CandidateMemory())  # fmt: skip
+    candidates = (at_hand, *(build_candidate(index) for index in range(1, 4)))
+    recommendation = msgspec.structs.replace(build_recommendation(), candidates=candidates, sentence="Keep it.")
+    report = make_report(recommendation=recommendation)
+    text = pdf_text(pdf_bytes(report))
+    assert "1: at hand, costs nothing more" in text
+    assert report.needs_quote == ()
+    missing = {figure.key: figure.missing for figure in report.configuration}
+    assert missing["choice.cost"] == "It is the machine at hand."
+
+
+def test_rejections_share_a_row_a_gpu(make_report: MakeReport) -> None:
+    rejected = tuple(
+        Rejected(gpu="t4", gpu_name="Tesla T4", count=count, reason_code="memory",
+                 reason=f"{count}× Tesla T4: it needs {20 - count} GiB.")
+        for count in (1, 2, 4)
+    )  # fmt: skip
+    recommendation = msgspec.structs.replace(build_recommendation(), rejected=rejected)
+    text = pdf_text(pdf_bytes(make_report(recommendation=recommendation)))
+    assert "Not enough memory (3)" in text
+    assert "1, 2, 4 × Tesla T4" in text
+    assert "It needs 16 GiB." in text
 
 
 def test_no_page_is_empty_and_nothing_is_cut(make_report: MakeReport) -> None:
