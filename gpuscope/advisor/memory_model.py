@@ -57,6 +57,8 @@ class JobMemory(NamedTuple):
     """Of the optimizer's update, where a breakdown tells them; sharded like the parameters."""
     activations: Range | None
     activations_how: str
+    fragmentation: tuple[Range, str]
+    """Reserved over allocated bytes, and where that comes from."""
 
 
 def job_memory(job: Job) -> JobMemory:
@@ -73,7 +75,7 @@ def job_memory(job: Job) -> JobMemory:
     update = float(breakdown.temporaries_bytes or 0) if training else 0.0
     temporaries = Range(low=0.0, mid=update, high=update)
     activations, how = _activations(job, breakdown, parameters)
-    return JobMemory(parameters, gradients, state, copies, temporaries, activations, how)
+    return JobMemory(parameters, gradients, state, copies, temporaries, activations, how, _fragmentation(job.footprint))
 
 
 def memory_need(memory: JobMemory, gpu: GpuSpec, layout: Layout) -> MemoryNeed:
@@ -105,12 +107,11 @@ def memory_need(memory: JobMemory, gpu: GpuSpec, layout: Layout) -> MemoryNeed:
         return MemoryNeed(None, surely, (*parts, ("context", context, context_how)))
     parts.append(("activations and temporaries", memory.activations, memory.activations_how))
     tensors = _sum([part[1] for part in parts])
+    share, share_how = memory.fragmentation
     overhead = Range(
-        low=tensors.low * (_FRAGMENTATION.low - 1),
-        mid=tensors.mid * (_FRAGMENTATION.mid - 1),
-        high=tensors.high * (_FRAGMENTATION.high - 1),
+        low=tensors.low * (share.low - 1), mid=tensors.mid * (share.mid - 1), high=tensors.high * (share.high - 1)
     )
-    parts += [("fragmentation", overhead, "assumed, 0 to 20%"), ("context", context, context_how)]
+    parts += [("fragmentation", overhead, share_how), ("context", context, context_how)]
     return MemoryNeed(_sum([part[1] for part in parts]), surely, tuple(parts))
 
 
@@ -126,6 +127,14 @@ def fits(need: MemoryNeed, available_bytes: float) -> bool | None:
     if need.needed_bytes.high <= available_bytes:
         return True
     return False if need.needed_bytes.low > available_bytes else None
+
+
+def _fragmentation(footprint: Footprint) -> tuple[Range, str]:
+    allocated, reserved = footprint.memory.peak_allocated_bytes, footprint.memory.peak_reserved_bytes
+    if allocated is None or reserved is None or not 0 < allocated.mid <= reserved.mid:
+        return _FRAGMENTATION, "assumed, 0 to 20%"
+    share = reserved.mid / allocated.mid
+    return Range(low=1.0, mid=share, high=max(share, _FRAGMENTATION.high)), "reserved over allocated bytes of the run"
 
 
 def _activations(job: Job, breakdown: Breakdown, parameters: float | None) -> tuple[Range | None, str]:

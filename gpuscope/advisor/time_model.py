@@ -8,6 +8,7 @@ less than that.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import NamedTuple
 
 from gpuscope.advisor import rates
@@ -110,31 +111,43 @@ def _measured(job: Job) -> StepTime:
 
 
 def _transferred(job: Job, source: DeviceRates, target: DeviceRates) -> StepTime:
-    """Each operator's measured device time × model(target) / model(source); the rest of the step scales with them."""
+    """Measured device time of each operator class × model(target) / model(source)."""
     assert job.step_time_s is not None
-    step_s = job.step_time_s.mid - job.data_wait_s
-    modelled_source = modelled_target = measured_target = measured_source = 0.0
-    for op in job.ops:
-        on_source = op_seconds(op, source)
-        on_target = op_seconds(op, target, byte_scale(op, job.source_precision, job.precision))
-        modelled_source += on_source
-        modelled_target += on_target
-        if op.time_s and on_source > 0:
-            measured_source += op.time_s
-            measured_target += op.time_s * on_target / on_source
-    if job.device_time_known and measured_source > 0:
-        ratio = measured_target / measured_source
-        device_s = min(measured_source, step_s) * ratio
-        idle_s = max(0.0, step_s - measured_source)
-    else:
-        ratio, idle_s = modelled_target / max(modelled_source, 1e-12), 0.0
-        device_s = step_s * ratio
-    # A GPU that waited in the run for the host will wait again: the step takes no less than the host took.
-    host_s = step_s if idle_s > LOADER_SHARE * step_s else 0.0
-    doubts = (GPU_TO_GPU, *_precision_doubt(job))
     assert job.source_gpu is not None
+    step_s = job.step_time_s.mid - job.data_wait_s
+    busy_s, ratio = _class_ratio(job, source, target)
+    device_s = (min(busy_s, step_s) if busy_s else step_s) * ratio
+    # A GPU that waited in the run for the host will wait again: the step takes no less than the host took.
+    waited = busy_s and step_s - busy_s > LOADER_SHARE * step_s
+    host_s = step_s if waited else 0.0
+    doubts = (GPU_TO_GPU, *_precision_doubt(job))
     how = f"the run's operators on {job.source_gpu.name} × {ratio:.2g} by rates ({target.how})"
     return _assembled(job, device_s, (host_s * 0.5, host_s, host_s * 1.2), doubts, SPECIFICATION, how)
+
+
+def _class_ratio(job: Job, source: DeviceRates, target: DeviceRates) -> tuple[float, float]:
+    """Device time that the run's profile measured (0: none), and by what factor it changes on the target.
+
+    The time of a class may lie on other operators of a call chain than its work, so they are brought together by class.
+    Time of operators without any modelled work changes like the rest.
+    """
+    modelled_source: dict[str, float] = defaultdict(float)
+    modelled_target: dict[str, float] = defaultdict(float)
+    measured: dict[str, float] = defaultdict(float)
+    for op in job.ops:
+        group = "convolution" if "convolution" in op.class_ else op.class_
+        modelled_source[group] += op_seconds(op, source)
+        modelled_target[group] += op_seconds(op, target, byte_scale(op, job.source_precision, job.precision))
+        measured[group] += op.time_s or 0.0
+    whole = sum(modelled_target.values()) / max(sum(modelled_source.values()), 1e-12)
+    if not job.device_time_known:
+        return 0.0, whole
+    known = [group for group, seconds in measured.items() if seconds > 0 and modelled_source[group] > 0]
+    before = sum(measured[group] for group in known)
+    if not before:
+        return 0.0, whole
+    after = sum(measured[group] * modelled_target[group] / modelled_source[group] for group in known)
+    return sum(measured.values()), after / before
 
 
 def _transferred_whole(job: Job, source: GpuSpec, target: GpuSpec) -> StepTime:

@@ -62,6 +62,10 @@ class _Row(NamedTuple):
     calls: float
     time_s: float
     backward: bool
+    phase: str
+    """forward, backward, optimizer or data_loader; "" where the row does not say."""
+    kernels: float
+    """Kernels that the profiler saw on a GPU; 0 for a run on the CPU."""
     arguments: tuple[Any, ...]
 
     @property
@@ -96,11 +100,12 @@ def classify(rows: Sequence[Mapping[str, Any]]) -> tuple[Op, ...]:
     """
     on_device = any(_number(row.get("device_time_s")) > 0 for row in rows)
     parsed = [_parse(row, on_device=on_device) for row in rows]
+    kernels_seen = any(row.kernels for row in parsed)
     profile = _Profile(parsed)
     sums: dict[tuple[Any, ...], _Sum] = defaultdict(_Sum)
     for row in parsed:
         work = profile.work(row)
-        kernels = row.calls * KERNELS_PER_CALL.get(row.name, 1) if _starts_kernels(row, work) else 0.0
+        kernels = row.kernels if kernels_seen else _usual_kernels(row, work)
         key = (work.kind.class_, _kind_name(row, work.kind), row.dtype, work.n, work.k)
         sums[key].add(row, work, kernels)
     ops = [total.op(*key) for key, total in sums.items()]
@@ -167,14 +172,21 @@ class _Profile:
         called = CALLS_WHEN_THERE.get(row.name)
         if called is not None and self._calls(row, called):
             return None
-        if (
+        if row.phase == "data_loader":
+            return None
+        counted = counted_kind(row.name)
+        if row.phase:
+            return OPTIMIZER if row.phase == "optimizer" and counted is not None else counted
+        return OPTIMIZER if self._updates_a_parameter(row) else counted
+
+    def _updates_a_parameter(self, row: _Row) -> bool:
+        """Whether a row that does not tell its phase looks like a single-tensor optimizer's."""
+        return (
             row.name in OPTIMIZER_COMPANIONS
             and not row.backward
             and row.first in self._optimizer_shapes
             and (row.name in OPTIMIZER_MARKS or not any(row.shapes[1:]))
-        ):
-            return OPTIMIZER
-        return counted_kind(row.name)
+        )
 
     def _calls(self, row: _Row, called: str) -> bool:
         return row.first in self._first_shapes[called] if called in self._first_shapes else False
@@ -266,11 +278,14 @@ def _tensors(row: _Row) -> Iterator[tuple[Shape, int]]:
         yield shape, dtype_bytes(row.dtype) or 4
 
 
-def _starts_kernels(row: _Row, work: _Work) -> bool:
-    """Operators on scalars alone are the host's bookkeeping (step counters of optimizers)."""
-    if work.kind.class_ == "other" or (work.bytes_read is None and work.kind is not OPTIMIZER and row.name != "cat"):
-        return False
-    return counted_kind(row.name) is not None or work.kind is OPTIMIZER
+def _usual_kernels(row: _Row, work: _Work) -> float:
+    """Kernels that a GPU would start for a row of a CPU run. Operators on scalars alone are the host's bookkeeping
+    (step counters of optimizers)."""
+    if work.kind.class_ == "other" or counted_kind(row.name) is None:
+        return 0.0
+    if work.bytes_read is None and work.kind is not OPTIMIZER and row.name != "cat":
+        return 0.0
+    return row.calls * KERNELS_PER_CALL.get(row.name, 1)
 
 
 def _kind_name(row: _Row, kind: OperatorKind) -> str:
@@ -295,6 +310,8 @@ def _parse(row: Mapping[str, Any], *, on_device: bool) -> _Row:
         calls=_number(row.get("count")),
         time_s=_number(row.get("device_time_s" if on_device else "cpu_time_s")),
         backward=bool(row.get("backward")),
+        phase=str(row.get("phase") or ""),
+        kernels=_number(row.get("kernels")),
         arguments=tuple(arguments) if isinstance(arguments, list | tuple) else (),
     )
 

@@ -17,7 +17,7 @@ from gpuscope.advisor.scaling import scale
 from gpuscope.advisor.specs import GpuSpec
 from gpuscope.advisor.time_model import step_on_cpu, step_on_gpu
 from gpuscope.domain.base import Range
-from gpuscope.domain.footprint import Footprint
+from gpuscope.domain.footprint import Footprint, Op
 from gpuscope.domain.recommendation import Constraints, Layout
 from gpuscope.domain.units import MIB
 from gpuscope.errors import UsageError
@@ -74,6 +74,22 @@ def test_transfer_between_gpus_is_bounded_by_their_specifications() -> None:
     job = job_of(gpu_footprint("rtx-3090", 0.1, ops=ops()))
     ratio = seconds(job, known("rtx-4090")).mid / 0.1
     assert 936.2 / 1008 > ratio > 35.58 / 82.58 * 0.9
+
+
+def test_time_of_a_call_chain_moves_with_the_work_of_its_class() -> None:
+    # cuDNN's kernels are timed at cudnn_convolution, the work is counted at convolution.
+    timed = (
+        msgspec.structs.replace(ops()[0], time_s=0.0),
+        Op(kind="conv_kxk", class_="convolution", time_s=0.1, kernels=50),
+    )
+    job = job_of(gpu_footprint("rtx-3090", 0.1, ops=timed))
+    assert seconds(job, known("rtx-4090")).mid < 0.08
+
+
+def test_gpu_that_waited_for_the_host_will_wait_again() -> None:
+    timed = tuple(msgspec.structs.replace(op, time_s=0.005) for op in ops())
+    job = job_of(gpu_footprint("rtx-3090", 0.1, ops=timed))
+    assert seconds(job, known("h100-sxm5-80gb")).mid == pytest.approx(0.1)
 
 
 def test_only_specifications_leave_at_least_thirty_percent() -> None:

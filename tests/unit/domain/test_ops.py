@@ -96,6 +96,24 @@ def test_single_tensor_adam_is_the_optimizer() -> None:
     assert by_class == {"optimizer": 3, "elementwise": 1}
 
 
+def test_phases_of_the_probe_say_what_an_operator_is_for() -> None:
+    rows = [
+        row("add_", [[7], [7]], phase="optimizer"),
+        row("add_", [[7], [7]], phase="forward"),
+        row("stack", [[[7], [7]]], phase="data_loader"),
+        row("mul", [[7], [7]], phase="data_loader"),
+    ]
+    assert {op.class_: op.kernels for op in classify(rows)} == {"optimizer": 1, "elementwise": 1, "other": 0}
+
+
+def test_kernels_are_those_that_the_profiler_saw() -> None:
+    rows = [
+        row("convolution", [[2, 3, 8, 8], [6, 3, 3, 3], []], kernels=0),
+        row("cudnn_convolution", [[2, 3, 8, 8], [6, 3, 3, 3]], kernels=3, device_time_s=1e-4),
+    ]
+    assert sum(op.kernels or 0 for op in classify(rows)) == 3
+
+
 def test_multi_tensor_operators_read_all_their_lists() -> None:
     lists = [[[10, 10], [20]], [[10, 10], [20]], []]
     op = only([row("_foreach_add_", lists)], "optimizer")
