@@ -16,6 +16,7 @@ from gpuscope.ui.widgets.device_card import DeviceCard
 translate = QCoreApplication.translate
 
 SPARK_S = 60.0
+VENDOR_PREFIX = "NVIDIA "
 IDLE_BIT = 0x1
 SLOWED_BY = {
     0x2: "clock settings",
@@ -35,7 +36,8 @@ def new_gpu_card(device: Device, parent: QWidget) -> DeviceCard:
     details = {"power": "", "temperature": "", "clock": ""}
     card = DeviceCard(device.uuid, metric_colour("utilization_gpu"), metric_colour("gpu_memory"), details, parent)
     kind = "MIG" if device.kind == "mig" else "GPU"
-    card.name.set_full_text(f"{kind} {device.index}  {device.name}")
+    card.name.set_full_text(f"{kind} {device.index}  {device.name.removeprefix(VENDOR_PREFIX)}")
+    card.name.setToolTip(f"{device.name}\n{device.uuid}")
     card.busy.setWhatsThis(
         translate(
             "Cards",
@@ -78,7 +80,7 @@ def fill_gpu_card(card: DeviceCard, model: MonitorModel) -> None:
     temperature, clock = model.reading(key, "temperature_c"), model.reading(key, "clock_sm_mhz")
     card.details["temperature"].show_figure(figures.celsius(temperature.value), temperature.why_not)
     card.details["clock"].show_figure(figures.megahertz(clock.value), clock.why_not)
-    card.show_flag(_slowed_text(model.reading(key, "clock_event_reasons")))
+    card.show_flag(*_slowed_texts(model.reading(key, "clock_event_reasons")))
 
 
 def fill_host_card(card: DeviceCard, model: MonitorModel) -> None:
@@ -130,9 +132,10 @@ def _memory_tooltip(used: float, total: float, reserved: float | None) -> str:
     return text
 
 
-def _slowed_text(reading: Reading) -> str:
+def _slowed_texts(reading: Reading) -> tuple[str, str]:
     if reading.value is None:
-        return ""
+        return "", ""
     bits = int(reading.value) & ~IDLE_BIT
     words = dict.fromkeys(translate("Cards", text) for bit, text in SLOWED_BY.items() if bits & bit)
-    return translate("Cards", "held by {0}").format(", ".join(words)) if words else ""
+    text = ", ".join(words)
+    return text, translate("Cards", "The clocks are held down by: {0}.").format(text) if text else ""

@@ -64,6 +64,17 @@ def vendor_gigabytes(value: float) -> str:
     return f"{value / GB:.1f} GB"
 
 
+def number_ranges(numbers: list[int]) -> str:
+    """Whole numbers with neighbours joined: `0–3, 6`."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
+
+
 def _split(text: str) -> Figure:
     number, unit = text.rsplit(" ", 1)
     return Figure(number, unit)

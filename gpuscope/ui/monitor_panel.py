@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 from gpuscope.domain.run import Manifest
 from gpuscope.engine.follow import Update
 from gpuscope.ui.cards import fill_gpu_card, fill_host_card, new_gpu_card, new_host_card
+from gpuscope.ui.figures import number_ranges
 from gpuscope.ui.monitor_bar import MonitorBar
 from gpuscope.ui.monitor_model import MonitorModel
 from gpuscope.ui.monitor_plots import MonitorPlots
@@ -167,9 +168,9 @@ class MonitorPanel(QWidget):
         self._show_problem()
         self.plots.draw(self.model, self.view.span(self.model.end_s), self._cursor_s)
         self.bar.show_view(self.view, self.model.end_s, self._cursor_s)
-        self.processes.processes.show_processes(
-            [(process, self._places(uuids)) for process, uuids in self.model.processes()]
-        )
+        processes = [(process, self._places(uuids)) for process, uuids in self.model.processes()]
+        self.processes.processes.show_processes(processes)
+        self.processes.setVisible(bool(processes))
 
     def _redraw_if_needed(self) -> None:
         if self._dirty:
@@ -187,8 +188,9 @@ class MonitorPanel(QWidget):
         self.problem.setVisible(bool(sentence))
 
     def _places(self, uuids: list[str]) -> str:
-        indexes = [str(device.index) for device in self.model.devices if device.uuid in uuids] if self.model else []
-        return ", ".join(indexes)
+        return number_ranges(
+            [device.index for device in self.model.devices if device.uuid in uuids] if self.model else []
+        )
 
     # -- devices -----------------------------------------------------------------------------------------------
 

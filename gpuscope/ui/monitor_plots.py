@@ -40,6 +40,8 @@ class _Line:
     figure: Callable[[float | None], Figure]
     dashed: bool = False
     right: bool = False
+    optional: bool = False
+    """Its value is only shown when there is one: it is no figure of every session."""
 
     @property
     def key(self) -> str:
@@ -134,7 +136,8 @@ class MonitorPlots(QWidget):
             if key is None:
                 continue
             value = model.reading(key, line.field).value if cursor_s is None else model.at(key, line.field, cursor_s)
-            values[line.key] = line.figure(value)
+            if value is not None or not line.optional:
+                values[line.key] = line.figure(value)
         return values
 
 
@@ -186,6 +189,7 @@ def _lines() -> dict[str, list[_Line]]:
                 memory,
                 dashed=True,
                 right=True,
+                optional=True,
             ),
         ],
     }

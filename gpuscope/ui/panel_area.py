@@ -89,7 +89,7 @@ class PanelArea(QMainWindow):
 
     def _share_width(self) -> None:
         width = max(self.width(), TABS_BELOW_PX)
-        side = min(420, max(288, width // 5))
-        advisor = min(640, max(336, width // 4))
+        side = min(420, max(272, width // 5))
+        advisor = min(640, max(328, width // 4))
         docks, widths = [self.run, self.monitor, self.advisor], [side, width - side - advisor, advisor]
         self.resizeDocks(docks, widths, Qt.Orientation.Horizontal)

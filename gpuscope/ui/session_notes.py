@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from PySide6.QtCore import QCoreApplication
 
 from gpuscope.domain.events import SUPERVISOR, Event
-from gpuscope.domain.run import OutcomeKind, RunOutcome
+from gpuscope.domain.run import RunOutcome
 from gpuscope.engine.follow import Update
 from gpuscope.ui.session_status import clock_text
 
 translate = QCoreApplication.translate
-LAST_LINES_SHOWN = 3
 
 
 def update_notes(update: Update) -> Iterator[str]:
@@ -53,8 +52,4 @@ def outcome_note(outcome: RunOutcome | None) -> str:
     """How a session ended, when that needs saying."""
     if outcome is None:
         return translate("SessionNotes", "The recording broke off: everything up to then is shown.")
-    sentence = outcome.sentence
-    lines = [line for line in outcome.last_output if line.strip()][-LAST_LINES_SHOWN:]
-    if outcome.kind is OutcomeKind.FAILED and lines:
-        sentence += "\n" + "\n".join(lines)
-    return sentence
+    return outcome.sentence

@@ -206,9 +206,10 @@ def _style_sheet(c: Colours) -> str:
     QDockWidget {{ font-weight: bold; }}
     QMainWindow::separator {{ background: {c.window}; width: 6px; height: 6px; }}
     QMainWindow::separator:hover {{ background: {c.accent}; }}
-    QHeaderView::section {{ background: {c.window}; color: {c.muted}; border: none; padding: 4px 8px;
+    QHeaderView::section {{ background: {c.window}; color: {c.muted}; border: none; padding: 4px 6px;
                             border-bottom: 1px solid {c.border}; font-size: {small}pt; }}
     QHeaderView::up-arrow, QHeaderView::down-arrow {{ subcontrol-position: center left; width: 7px; height: 7px; }}
+    QTableView::item {{ padding: 0 4px; }}
     QTableView {{ background: {c.surface}; gridline-color: {c.grid}; border: 1px solid {c.border};
                   selection-background-color: {c.selection}; selection-color: {c.text}; }}
     QProgressBar {{ border: 1px solid {c.border}; border-radius: {RADIUS}px; background: {c.window};

@@ -21,7 +21,7 @@ def uuid_of(index: int) -> str:
     return f"GPU-{index:08d}-aaaa-bbbb-cccc-ddddeeeeffff"
 
 
-def manifest(*, run: bool = True, total_steps: int | None = 400, interval_s: float = INTERVAL_S) -> Manifest:
+def manifest(*, run: bool = True, total_steps: int | None = 600, interval_s: float = INTERVAL_S) -> Manifest:
     spec = RunSpec(
         argv=("/usr/bin/python3", "train_gpt.py", "--epochs", "3"),
         cwd="/home/me/project",

@@ -69,7 +69,7 @@ def test_a_finished_session_is_shown_whole(qtbot: QtBot, window: MainWindow, tmp
     header = window.header
     assert header.name.toolTip() == "train_gpt.py --epochs 3"
     assert (header.state.text(), header.elapsed.text()) == ("finished", "0:30")
-    assert header.steps.text() == "step 229 of 400"
+    assert header.steps.text() == "step 229 of 600"
     assert header.report.isVisible()
     assert not header.stop.isVisible()
     assert "step 2 loss 3.05" in window.output_view.text.toPlainText()
@@ -94,7 +94,7 @@ def test_a_growing_session_is_followed_to_its_end(qtbot: QtBot, window: MainWind
         go_on.set()
         qtbot.waitUntil(lambda: window.header.state.text() == "running", timeout=WAIT_MS)
     thread.join()
-    assert window.header.steps.text() == "step 30 of 400"
+    assert window.header.steps.text() == "step 30 of 600"
     assert window.monitor_panel.model is not None
     assert window.monitor_panel.model.end_s == pytest.approx(5.9)
     assert window.output_view.text.toPlainText().splitlines()[-1] == "line 29"

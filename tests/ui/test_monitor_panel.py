@@ -54,7 +54,7 @@ def test_cards_show_the_newest_readings(panel: MonitorPanel, tmp_path: Path) -> 
     assert "the driver keeps 614 MiB for itself" in card.memory.toolTip()
     assert card.details["clock"].plain_text() in {"1,980 MHz", "1,845 MHz"}
     assert "700 W" in card.details["power"].toolTip()
-    assert card.name.toolTip() == "GPU 0  NVIDIA H100 80GB HBM3"
+    assert card.name.toolTip() == f"NVIDIA H100 80GB HBM3\n{sessions.uuid_of(0)}"
 
 
 def test_a_figure_that_is_not_there_is_a_dash_with_its_reason(panel: MonitorPanel, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from gpuscope.ui.widgets.figure_label import FigureLabel
 from gpuscope.ui.widgets.memory_bar import MemoryBar
 from gpuscope.ui.widgets.spark import Spark
 
-LEAST_WIDTH_PX = 232
+LEAST_WIDTH_PX = 200
 
 
 class DeviceCard(QFrame):
@@ -52,10 +52,10 @@ class DeviceCard(QFrame):
             self.setProperty("selected", selected)
             set_role(self, "card")
 
-    def show_flag(self, sentence: str) -> None:
-        """A few words of warning beside the figures, or none."""
-        if sentence != self.flag.toolTip():
-            self.flag.set_full_text(sentence)
+    def show_flag(self, words: str, sentence: str) -> None:
+        """A few words of warning beside the figures, with the whole sentence on hover; or nothing."""
+        self.flag.set_full_text(words)
+        self.flag.setToolTip(sentence)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Choose this device."""
@@ -65,7 +65,7 @@ class DeviceCard(QFrame):
 
     def _lay_out(self) -> None:
         busy = QHBoxLayout()
-        self.busy.setMinimumWidth(9 * GRID)
+        self.busy.setMinimumWidth(8 * GRID)
         busy.addWidget(self.busy)
         busy.addWidget(self.spark, 1)
         details = QHBoxLayout()

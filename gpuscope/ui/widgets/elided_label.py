@@ -19,6 +19,8 @@ class ElidedLabel(QLabel):
 
     def set_full_text(self, text: str) -> None:
         """Replace the text."""
+        if text == self._full:
+            return
         self._full = text
         self.setToolTip(text)
         self._elide()
