@@ -10,6 +10,7 @@ from gpuscope.domain.device import Device
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Recommendation
 from gpuscope.domain.run import Manifest, RunOutcome
+from gpuscope.errors import SessionError
 from gpuscope.report import choice
 from gpuscope.report.evidence import Facts, evidence, gpu_groups
 from gpuscope.report.figures import figure
@@ -99,8 +100,11 @@ def _session(reader: SessionReader, texts: Texts) -> SessionReference:
 
 
 def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise SessionError(f"{path} cannot be read any more ({error.strerror}).") from error
 
 
 def _session_group(session: SessionReference, texts: Texts) -> Group:

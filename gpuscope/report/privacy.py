@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, TypeVar
 
@@ -84,12 +85,12 @@ def command_title(display: str) -> str:
 
 
 def scrub(value: T, type_: type[T], redactor: Redactor | None) -> T:
-    """The same value with every string inert, and redacted when there is a redactor."""
+    """The same value with every string inert and without secrets; without a redactor, people and places stay."""
+    hide: Callable[[str], str] = redactor or redact_text
 
     def walk(part: Any) -> Any:
         if isinstance(part, str):
-            text = inert(part)
-            return redactor(text) if redactor else text
+            return hide(inert(part))
         if isinstance(part, dict):
             return {key: walk(item) for key, item in part.items()}
         if isinstance(part, (list, tuple)):

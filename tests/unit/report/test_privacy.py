@@ -55,7 +55,9 @@ def test_identity_when_asked_for(make_report: MakeReport) -> None:
     assert report.identity.gpu_uuids == (uuid_of(0),)
     assert report.evidence.outcome is not None
     assert report.evidence.outcome.last_output[-1] == "boom"
-    assert HOSTNAME in pdf_text(pdf_bytes(report))
+    text = pdf_text(pdf_bytes(report))
+    assert HOSTNAME in text
+    assert SECRET not in text
 
 
 @pytest.mark.parametrize(
