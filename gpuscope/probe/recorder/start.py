@@ -138,4 +138,5 @@ def _is_worker_process() -> bool:
     process = sys.modules.get("multiprocessing.process")
     if process is None:
         return False
-    return process.parent_process() is not None
+    # A spawned child imports the parent's script before it knows its parent; it is marked like this meanwhile.
+    return process.parent_process() is not None or hasattr(process.current_process(), "_inheriting")

@@ -43,11 +43,15 @@ class TrainingRecorder:
         self.tracker = StepTracker(time.monotonic, parameter_bytes, self._on_step)
         self.profile = StepProfile(torch)
         self._profile_wanted = os.environ.get("GPUSCOPE_PROBE_PROFILE", "1") != "0"
-        self.forget()
+        self._start_counting()
 
     def forget(self) -> None:
         """Start afresh (in a forked child)."""
         self.tracker.forget()
+        self._start_counting()
+        self.framework(quiet=True)
+
+    def _start_counting(self) -> None:
         self._pace: dict[str, _Pace] = {}
         self._memory = MemoryWatch(self._torch)
         self._samples = 0
