@@ -68,6 +68,7 @@ def build_session(
     gap: tuple[float, float] | None = None,
     gpu_name: str = "NVIDIA L40S",
     display: str = "examples/train.py --epochs 3",
+    hostname: str = HOSTNAME,
     outcome: RunOutcome | None = None,
     close: bool = True,
 ) -> Path:
@@ -82,10 +83,11 @@ def build_session(
         gap: session times between which nothing was sampled.
         gpu_name: what the driver calls the GPUs.
         display: what the person typed.
+        hostname: what the machine is called.
         outcome: how it ended; finished when not given.
         close: leave one plain file; otherwise the session looks interrupted.
     """
-    writer = SessionWriter.create(path, _manifest(display, interval_s))
+    writer = SessionWriter.create(path, _manifest(display, hostname, interval_s))
     for index in range(gpus):
         writer.add_device(_device(index, gpu_name))
     end_s = 2.0 + (steps + 4) * step_s + 1.0
@@ -128,7 +130,7 @@ def failed() -> RunOutcome:
     )
 
 
-def _manifest(display: str, interval_s: float) -> Manifest:
+def _manifest(display: str, hostname: str, interval_s: float) -> Manifest:
     return Manifest(
         session_id="5e551017-0000-4000-8000-00000000abcd",
         kind="run",
@@ -136,7 +138,7 @@ def _manifest(display: str, interval_s: float) -> Manifest:
         created_monotonic_s=ZERO_MONOTONIC_S,
         gpuscope_version="0.1.0",
         host=Host(
-            hostname=HOSTNAME,
+            hostname=hostname,
             os="Linux 6.8",
             cpu_name="AMD EPYC 9354",
             cores=32,

@@ -22,6 +22,12 @@ T = TypeVar("T")
 MAX_TEXT = 600
 """Characters; a longer text would only push figures off the page."""
 
+_CODES = frozenset({
+    "schema", "language", "key", "unit", "kind", "source_kind", "verdict", "confidence", "role", "reason_code",
+    "acquisition", "session_id", "sha256",
+})  # fmt: skip
+"""Fields that hold words of the program: they stay, also when somebody's machine is called `text` or `plot`."""
+
 _TERMINAL_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _SPACES = re.compile(r"\s+")
 
@@ -88,11 +94,11 @@ def scrub(value: T, type_: type[T], redactor: Redactor | None) -> T:
     """The same value with every string inert and without secrets; without a redactor, people and places stay."""
     hide: Callable[[str], str] = redactor or redact_text
 
-    def walk(part: Any) -> Any:
+    def walk(part: Any, *, is_code: bool = False) -> Any:
         if isinstance(part, str):
-            return hide(inert(part))
+            return inert(part) if is_code else hide(inert(part))
         if isinstance(part, dict):
-            return {key: walk(item) for key, item in part.items()}
+            return {key: walk(item, is_code=key in _CODES) for key, item in part.items()}
         if isinstance(part, (list, tuple)):
             return [walk(item) for item in part]
         return part

@@ -48,6 +48,13 @@ def test_a_report_names_nobody(make_report: MakeReport) -> None:
         assert "https://example.com/prices" in text
 
 
+@pytest.mark.parametrize("name", ["text", "choice", "figure", "rent", "plot", "percent"])
+def test_a_machine_called_like_a_word_of_the_program(make_report: MakeReport, name: str) -> None:
+    report = make_report(steps=3, hostname=name)
+    assert report.decision.verdict == "rent"
+    assert pdf_bytes(report).startswith(b"%PDF-")
+
+
 def test_identity_when_asked_for(make_report: MakeReport) -> None:
     report = make_report(outcome=failed(), include_identity=True, steps=10)
     assert report.identity is not None
