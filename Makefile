@@ -12,6 +12,7 @@
 SHELL := /bin/bash
 SETUP := installers/linux/setup.sh
 VENV_PYTHON := .venv/bin/python
+APP := dist/gpuscope/gpuscope
 
 .PHONY: run test bench package clean
 
@@ -29,8 +30,13 @@ bench:
 
 package:
 	@$(SETUP) package
-	$(VENV_PYTHON) -m PyInstaller --noconfirm --clean --log-level WARN build.spec
+	@$(MAKE) --no-print-directory $(APP)
 	@installers/linux/app_size.sh dist/gpuscope
+
+# The set-up comes first and may make .venv, so this is a make of its own; it is built again only after a change.
+$(APP): $(shell find gpuscope resources build.spec pyproject.toml LICENSE NOTICE.md -type f -not -name '*.pyc')
+	$(VENV_PYTHON) -m PyInstaller --noconfirm --log-level ERROR build.spec
+	@touch $@
 
 clean:
 	rm -rf .venv build dist out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -29,6 +29,8 @@ from gpuscope.ui.snapshot import snapshot
 
 RECORD_S = 2.0
 STEPS = 12
+EXAMPLE_OPTIONS = ("--steps", str(STEPS), "--batch-size", "2", "--length", "32", "--width", "64", "--layers", "2")
+"""A model so small that a slow machine needs seconds for it."""
 MIN_REPORT_BYTES = 5_000
 """A PDF with text and plots is far larger; an empty one is smaller."""
 
@@ -74,9 +76,7 @@ class SelfTest:
     def run_example(self) -> str:
         """The bundled training script in an interpreter that has torch."""
         script = paths.resources_dir() / "workloads" / "train_gpt.py"
-        plan = plan_launch(
-            [str(script), "--steps", str(STEPS)], target="script", python=self._python, cwd=str(self._folder)
-        )
+        plan = plan_launch([str(script), *EXAMPLE_OPTIONS], target="script", python=self._python, cwd=str(self._folder))
         self._session = self._folder / "run.gpuscope"
         outcome = profile(self._session, plan)
         if outcome.kind is not OutcomeKind.FINISHED:
