@@ -22,6 +22,8 @@ from gpuscope.store.reader import SessionReader
 from gpuscope.store.schema import run_folder
 from gpuscope.store.writer import SessionWriter
 
+SETTLING_S = 1.0
+
 OutputSink = Callable[[bytes], None]
 
 
@@ -126,6 +128,9 @@ def _supervise(
 def _note_leftovers(supervisor: Supervisor, workload: Workload) -> None:
     """Processes that the job left running on purpose are not ours to end, but worth knowing of."""
     unstoppable = workload.unstoppable()
+    deadline = time.monotonic() + SETTLING_S
+    while not unstoppable and workload.leftovers() and time.monotonic() < deadline:
+        time.sleep(0.05)  # data-loader workers end by themselves, a moment after the script
     left = unstoppable or workload.leftovers()
     if left:
         verb = "could not be stopped" if unstoppable else "still run"
