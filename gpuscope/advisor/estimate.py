@@ -7,6 +7,7 @@ from the shape that published language models of that size have.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from gpuscope.advisor.optimizers import OptimizerState, optimizer_state
@@ -184,8 +185,13 @@ def _memory(
     return breakdown, Range(low=low, mid=mid, high=max(mid, held + temporary + activations.high))
 
 
+def _width(parameters: int) -> float:
+    """Width of a layer of a language model with so many parameters."""
+    return math.cbrt(parameters * _WIDTH_OVER_LAYERS / _PARAMETERS_PER_LAYER)
+
+
 def _activation_bytes(parameters: int, format_: NumberFormat, tokens: float, *, training: bool) -> Range:
-    width = (parameters * _WIDTH_OVER_LAYERS / _PARAMETERS_PER_LAYER) ** (1 / 3)
+    width = _width(parameters)
     layers = max(1.0, width / _WIDTH_OVER_LAYERS)
     # Inference frees a layer's tensors when the next one has read them.
     kept_layers = layers if training else 1.0
@@ -198,30 +204,38 @@ def _activation_bytes(parameters: int, format_: NumberFormat, tokens: float, *, 
 def _ops(
     parameters: int, format_: NumberFormat, batch: float | None, sequence: int | None, *, training: bool
 ) -> tuple[Op, ...]:
-    """Matrix work of a dense language model: two FLOPs for each parameter and token forward, twice that backward."""
+    """Work of a dense language model: two FLOPs for each parameter and token forward and twice that backward, and the
+    activations read and written between the products."""
     if batch is None or sequence is None:
         return ()
-    forward = Op(
-        kind="gemm",
-        class_="gemm",
-        dtype=format_.name,
-        flops=2.0 * parameters * batch * sequence,
-        bytes_read=parameters * format_.bytes,
-        bytes_written=_activation_bytes(parameters, format_, batch * sequence, training=True).mid,
-        kernels=0.0,
+    tokens = batch * sequence
+    width = round(_width(parameters))
+    weights = parameters * format_.bytes
+    moved = _activation_bytes(parameters, format_, tokens, training=True).mid
+    forward = (
+        _gemm("gemm", format_, 2.0 * parameters * tokens, weights, width),
+        _elementwise("elementwise", format_, moved, moved),
     )
     if not training:
-        return (forward,)
-    backward = Op(
-        kind="gemm_backward",
-        class_="gemm",
-        dtype=format_.name,
-        flops=4.0 * parameters * batch * sequence,
-        bytes_read=2 * parameters * format_.bytes + (forward.bytes_written or 0.0),
-        bytes_written=parameters * format_.bytes + (forward.bytes_written or 0.0),
-        kernels=0.0,
+        return forward
+    return (
+        *forward,
+        _gemm("gemm_backward", format_, 4.0 * parameters * tokens, 3 * weights, width),
+        _elementwise("elementwise_backward", format_, 2 * moved, moved),
     )
-    return forward, backward
+
+
+def _gemm(kind: str, format_: NumberFormat, flops: float, weight_bytes: float, width: int) -> Op:
+    return Op(
+        kind=kind, class_="gemm", dtype=format_.name, flops=flops, bytes_read=weight_bytes, bytes_written=0.0,
+        kernels=0.0, n=width, k=width,
+    )  # fmt: skip
+
+
+def _elementwise(kind: str, format_: NumberFormat, read: float, written: float) -> Op:
+    return Op(
+        kind=kind, class_="elementwise", dtype=format_.name, bytes_read=read, bytes_written=written, kernels=0.0
+    )  # fmt: skip
 
 
 def _provenance(format_: NumberFormat, state: OptimizerState | None, batch: float | None) -> dict[str, Provenance]:

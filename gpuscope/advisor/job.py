@@ -49,6 +49,11 @@ class Job(Value, frozen=True, kw_only=True):
         return self.step_time_s is not None
 
     @property
+    def busy_s(self) -> float:
+        """Measured step without waiting for data; 0 when nothing was measured."""
+        return 0.0 if self.step_time_s is None else max(0.0, self.step_time_s.mid - self.data_wait_s)
+
+    @property
     def gradient_bytes(self) -> float | None:
         """Bytes that data parallel training reduces each step; None: unknown."""
         known = self.footprint.memory.breakdown.gradients_bytes
@@ -98,7 +103,7 @@ def prepare(footprint: Footprint, constraints: Constraints, catalogue: Catalogue
         source_precision=source_precision,
         ops=ops,
         step_time_s=_measured_step(footprint.steps.time_s),
-        data_wait_s=footprint.time_per_step_s.data_loader or 0.0,
+        data_wait_s=max(0.0, footprint.time_per_step_s.data_loader or 0.0),
         source_gpu=source_gpu,
         source_cpu=catalogue.cpu(footprint.host.cpu) or catalogue.match_cpu(footprint.host.name),
         source_count=len(footprint.devices),
@@ -123,7 +128,7 @@ def _measured_step(time_s: StepTime) -> Range | None:
     mid = time_s.mid if time_s.mid is not None else time_s.p50
     if mid is None or mid <= 0:
         return None
-    low = time_s.low if time_s.low is not None else mid
+    low = time_s.low if time_s.low is not None and time_s.low > 0 else mid
     high = time_s.high if time_s.high is not None else max(mid, time_s.p95 or mid)
     return Range(low=min(low, mid), mid=mid, high=max(high, mid))
 

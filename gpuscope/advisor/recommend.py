@@ -11,6 +11,7 @@ from gpuscope.advisor.constraints import check
 from gpuscope.advisor.job import Job, prepare
 from gpuscope.advisor.options import Option
 from gpuscope.advisor.ranking import alternates, rank_key
+from gpuscope.advisor.rates import HOST_S_PER_KERNEL
 from gpuscope.advisor.verdict import decide
 from gpuscope.advisor.work import Work, work_of
 from gpuscope.domain.footprint import Footprint
@@ -130,6 +131,11 @@ def _assumptions(job: Job, work: Work, candidates: Sequence[Candidate], constrai
         notes.append(
             f"{job.data_wait_s / best.mid:.0%} of the predicted step waits for the data loader: more worker processes "
             "or a faster input pipeline come before a faster GPU."
+        )
+    if best is not None and candidates[0].gpu is not None and job.kernels * HOST_S_PER_KERNEL[1] > 0.9 * best.mid:
+        notes.append(
+            "The steps are so small that launching kernels from the host sets the pace: a faster GPU gains little, a "
+            "larger batch or compiling does."
         )
     notes.append("Each GPU keeps the batch size of the run; more GPUs work through more samples in a step.")
     if job.data_wait_s:

@@ -44,7 +44,7 @@ def gpu_rates(gpu: GpuSpec, precision: str) -> DeviceRates | None:
     """Rates of a GPU from its specifications; None when the catalogue lacks a figure that is needed."""
     matrix = matrix_peak_tflops(gpu, precision)
     convolution = convolution_peak_tflops(gpu, precision)
-    if matrix is None or convolution is None or not gpu.memory_bandwidth_gbs:
+    if not matrix or not convolution or not gpu.memory_bandwidth_gbs:
         return None
     share = sustained_share(gpu, precision)
     return DeviceRates(

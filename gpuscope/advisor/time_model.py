@@ -77,8 +77,8 @@ def step_on_cpu(job: Job, cpu: CpuSpec | None, cores: float | None) -> StepTime:
         return _unknown(f"the catalogue lacks the rates of {cpu.name}")
     if source is None or not job.ops or job.step_time_s is None or job.source_count:
         return _unknown("CPUs are compared only with a profiled run on a CPU that the catalogue knows")
-    ratio = _cpu_seconds(job, target) / _cpu_seconds(job, source)
-    mid = (job.step_time_s.mid - job.data_wait_s) * ratio
+    ratio = _cpu_seconds(job, target) / max(_cpu_seconds(job, source), 1e-12)
+    mid = job.busy_s * ratio
     return _assembled(job, mid, (0.0, 0.0, 0.0), (CPU_TO_CPU, *_stage_doubt(job)), SPECIFICATION, (
         f"the run's {job.step_time_s.mid:.3g} s a step × {ratio:.2g} ({target.how})"
     ))  # fmt: skip
@@ -107,14 +107,13 @@ def _measured(job: Job) -> StepTime:
     assert step is not None
     factor = combined((MEASURED_HERE,))
     seconds = Range(low=min(step.low, step.mid / factor), mid=step.mid, high=max(step.high, step.mid * factor))
-    return StepTime(seconds, step.mid - job.data_wait_s, (MEASURED_HERE,), MEASURED, "measured in the run")
+    return StepTime(seconds, job.busy_s, (MEASURED_HERE,), MEASURED, "measured in the run")
 
 
 def _transferred(job: Job, source: DeviceRates, target: DeviceRates) -> StepTime:
     """Measured device time of each operator class × model(target) / model(source)."""
-    assert job.step_time_s is not None
     assert job.source_gpu is not None
-    step_s = job.step_time_s.mid - job.data_wait_s
+    step_s = job.busy_s
     busy_s, ratio = _class_ratio(job, source, target)
     device_s = (min(busy_s, step_s) if busy_s else step_s) * ratio
     # A GPU that waited in the run for the host will wait again: the step takes no less than the host took.
@@ -152,7 +151,6 @@ def _class_ratio(job: Job, source: DeviceRates, target: DeviceRates) -> tuple[fl
 
 def _transferred_whole(job: Job, source: GpuSpec, target: GpuSpec) -> StepTime:
     """The step × a ratio between those of computing and of bandwidth, for nobody knows which one binds."""
-    assert job.step_time_s is not None
     ratios = [
         (source.memory_bandwidth_gbs or 0.0) / (target.memory_bandwidth_gbs or 1.0),
         (matrix_peak_tflops(source, job.source_precision) or 0.0) / (matrix_peak_tflops(target, job.precision) or 1.0),
@@ -161,7 +159,7 @@ def _transferred_whole(job: Job, source: GpuSpec, target: GpuSpec) -> StepTime:
     ]
     low, high = min(ratios), max(ratios)
     mid = (low * high) ** 0.5
-    step_s = job.step_time_s.mid - job.data_wait_s
+    step_s = job.busy_s
     doubts = (GPU_TO_GPU_WHOLE, Doubt("computing or bandwidth may bind", (high / low) ** 0.5), *_precision_doubt(job))
     how = f"the run's {step_s:.3g} s on {source.name} × {mid:.2g} ({low:.2g} to {high:.2g} by specifications)"
     return _assembled(job, step_s * mid, (0.0, 0.0, 0.0), doubts, SPECIFICATION, how)
@@ -182,9 +180,12 @@ def _assembled(
     """Device and host overlap, so the longer one counts; waiting for data comes on top, and may set the pace."""
     factor = combined(doubts)
     wait = job.data_wait_s
+    device_s = max(device_s, rates.KERNEL_LATENCY_S)
     low = max(device_s / factor, host_s[0]) + wait
     mid = max(device_s, host_s[1]) + wait
     high = max(device_s * factor, host_s[2]) + wait
+    if host_s[1] > device_s:
+        how += "; launching kernels from the host sets the pace, not the GPU"
     if job.step_time_s is not None and wait > LOADER_SHARE * job.step_time_s.mid:
         high = max(high, job.step_time_s.mid)
         how += "; the data loader may set the pace"

@@ -167,6 +167,14 @@ def test_other_cpu_is_transferred_and_slower_with_fewer_cores() -> None:
     assert step_on_cpu(job, None, 8).seconds is None
 
 
+# Tokens a second and GPU that mosaicml/llm-foundry published for H100s (BF16, sequences of 2048, one step of FSDP).
+@pytest.mark.parametrize(("parameters", "batch", "published"), [(6_658_859_008, 6, 10475), (1_315_950_592, 12, 44123)])
+def test_published_language_model_training_lies_in_the_range(parameters: int, batch: int, published: int) -> None:
+    job = job_of(estimate(parameters, "bf16", "training", batch=batch, sequence_length=2048))
+    step = seconds(job, known("h100-sxm5-80gb"))
+    assert step.low < batch * 2048 / published < step.high
+
+
 # Several GPUs
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -18,7 +19,18 @@ from gpuscope.advisor.layouts import place
 from gpuscope.advisor.memory_model import job_memory
 from gpuscope.advisor.recommend import recommend
 from gpuscope.domain.base import Range, from_json, to_json
-from gpuscope.domain.footprint import Footprint
+from gpuscope.domain.footprint import (
+    Breakdown,
+    Footprint,
+    FootprintDevice,
+    FootprintHost,
+    FootprintSource,
+    Memory,
+    Steps,
+    StepTime,
+    TimePerStep,
+    Workload,
+)
 from gpuscope.domain.recommendation import Candidate, Constraints, Recommendation, Verdict
 from gpuscope.errors import UsageError
 from tests.unit.advisor.advisor_jobs import (
@@ -27,6 +39,7 @@ from tests.unit.advisor.advisor_jobs import (
     gpu,
     gpu_footprint,
     offer,
+    ops,
     shipped,
     step_time,
     with_data_wait,
@@ -89,6 +102,13 @@ def test_job_that_no_gpu_speeds_up_stays_on_the_cpu() -> None:
 def test_waiting_for_data_is_said() -> None:
     found = advise(with_data_wait(cpu_footprint(), 1.0), total_steps=1e6)
     assert any("waits for the data loader" in note for note in found.assumptions)
+
+
+def test_small_steps_are_said_to_be_bound_by_the_host() -> None:
+    workload = msgspec.structs.replace(cpu_footprint().workload, trainable_parameters=1000)
+    small = advise(cpu_footprint(ops=ops(1e-6), workload=workload), total_steps=1e7, acquisition="rent")
+    assert any("launching kernels" in note for note in small.assumptions)
+    assert not any("launching kernels" in note for note in advise(cpu_footprint(), total_steps=1e6).assumptions)
 
 
 def test_buying_names_the_launch_price_as_no_quote() -> None:
@@ -296,6 +316,50 @@ def test_absurd_footprints_are_refused() -> None:
     memory = msgspec.structs.replace(footprint.memory, peak_allocated_bytes=Range.exact(1e16))
     with pytest.raises(UsageError, match="1 PB"):
         advise(msgspec.structs.replace(footprint, memory=memory))
+
+
+_sizes = st.one_of(st.none(), st.integers(0, 10**14))
+_times = st.one_of(st.none(), st.floats(0, 10))
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    sizes=st.tuples(_sizes, _sizes, _sizes, _sizes),
+    times=st.tuples(st.one_of(st.none(), st.floats(1e-9, 10)), _times, _times),
+    on=st.sampled_from([None, "l4", "mystery"]),
+    work=st.sampled_from([None, 0.0, 1e-3, 1e6]),
+    limits=st.sampled_from([{}, {"total_steps": 1e6}, {"stage": "inference"}, {"precision": "bf16", "counts": (2,)}]),
+)
+def test_odd_footprints_get_an_answer(
+    sizes: tuple[Any, ...], times: tuple[Any, ...], on: str | None, work: float | None, limits: dict[str, Any]
+) -> None:
+    parameters, state, resident, peak = sizes
+    footprint = Footprint(
+        source=FootprintSource(kind="measured"),
+        workload=Workload(parameters=parameters),
+        devices=() if on is None else (FootprintDevice(gpu=on, name=on),),
+        host=FootprintHost(cpu="xeon-8259cl", cores=1),
+        steps=Steps(time_s=StepTime(p50=times[0], low=times[1])),
+        time_per_step_s=TimePerStep(data_loader=times[2]),
+        memory=Memory(
+            breakdown=Breakdown(optimizer_state_bytes=state),
+            host_rss_bytes=resident,
+            peak_allocated_bytes=None if peak is None else Range.exact(float(peak)),
+        ),
+        ops=() if work is None else tuple(msgspec.structs.replace(op, kernels=0.0) for op in ops(work)),
+    )
+    found = advise(footprint, _few(), **limits)
+    assert found.sentence.endswith(".")
+    assert len(found.candidates) + len(found.rejected) >= len(_few().gpus)
+
+
+@cache
+def _few() -> Catalogue:
+    """A part of the catalogue, so that many odd footprints can be tried."""
+    gpus = tuple(each for each in shipped().gpus if each.id in {"l4", "t4", "h100-sxm5-80gb", "mi300x", "rtx-5090"})
+    ids = {each.id for each in gpus}
+    offers = tuple(each for each in shipped().offers if each.gpu_id is None or each.gpu_id in ids)
+    return Catalogue(gpus, shipped().cpus, offers)
 
 
 def test_empty_catalogue_is_said() -> None:
