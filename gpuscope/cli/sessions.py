@@ -83,6 +83,6 @@ def _report(options: argparse.Namespace) -> int:
         )
         for note in reader.notes:
             print(f"gpuscope: {note}", file=sys.stderr)
-    write_report(report, options.output)
+    write_report(report, options.output, overwrite=True)  # named by the person, and made again at any time
     print(f"gpuscope: the report is in {options.output}", file=sys.stderr)
     return 0
