@@ -114,10 +114,10 @@ class ConstraintsForm(QWidget):
         stages = [
             (self.tr("as measured"), ""), (self.tr("training"), "training"), (self.tr("inference"), "inference"),
         ]  # fmt: skip
-        grid.add("stage", self.tr("S&tage"), self._combo("stage", stages))
+        grid.add("stage", self.tr("Stage"), self._combo("stage", stages))
         precisions = [(self.tr("as measured"), ""), *((name, name) for name in PRECISIONS)]
-        grid.add("precision", self.tr("&Precision"), self._combo("precision", precisions))
-        grid.add("counts", self.tr("&Numbers of GPUs"), self._line("counts", self.tr("any, such as 1, 2, 4-8")))
+        grid.add("precision", self.tr("Precision"), self._combo("precision", precisions))
+        grid.add("counts", self.tr("Numbers of GPUs"), self._line("counts", self.tr("any, such as 1, 2, 4-8")))
         grid.add("gpus", self.tr("GP&Us"), self._checklist("gpus"))
         grid.add("vendors", self.tr("Vendors"), self._checklist("vendors"))
         grid.add("providers", self.tr("Providers"), self._checklist("providers"))

@@ -46,8 +46,8 @@ class EstimateForm(QWidget):
         for line in (self._batch, self._sequence_length):
             line.setPlaceholderText(self.tr("not given"))
         self._grid.add("parameters", self.tr("Para&meters"), self._parameters)
-        self._grid.add("dtype", self.tr("St&ored as"), self._dtype)
-        self._grid.add("stage", self.tr("&Used for"), self._stage)
+        self._grid.add("dtype", self.tr("Stored as"), self._dtype)
+        self._grid.add("stage", self.tr("Used for"), self._stage)
         self._grid.add("optimizer", self.tr("Optimi&zer"), self._optimizer)
         self._grid.add("batch", self.tr("Se&quences in a step"), self._batch)
         self._grid.add("sequence_length", self.tr("Tokens in a sequence"), self._sequence_length)

@@ -40,7 +40,7 @@ class ResultPage(QWidget):
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
         self.tabs.setUsesScrollButtons(True)
-        self.tabs.addTab(self.plot, self.tr("Cost and time"))
+        self.tabs.addTab(self.plot, self.tr("Plot"))
         self.tabs.addTab(self.explanation, self.tr("Why"))
         self.tabs.addTab(self.rejected, self.tr("Rejected"))
         self.tabs.addTab(self.assumptions, self.tr("Assumptions"))

@@ -12,7 +12,7 @@ from gpuscope.ui.advisor_table import CandidateModel
 from gpuscope.ui.range_delegate import ROW_HEIGHT, RangeDelegate
 from gpuscope.ui.theme import GRID
 
-CONFIGURATION_WIDTHS = (18 * GRID, 28 * GRID)
+CONFIGURATION_WIDTHS = (15 * GRID, 28 * GRID)
 FIGURE_MINIMUM_WIDTH = 9 * GRID
 _FIRST_SHOWN = (
     Column.CONFIGURATION,

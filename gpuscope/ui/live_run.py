@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from statistics import median
 from typing import Any
 
 from gpuscope.domain.events import SUPERVISOR, Event
@@ -13,10 +14,7 @@ from gpuscope.domain.run import Manifest, OutcomeKind, RunOutcome
 from gpuscope.engine.follow import Update
 from gpuscope.store.reader import SessionState
 from gpuscope.ui.session_status import STALLED_AFTER_S, STALLED_AFTER_STEPS
-from gpuscope.ui.step_counter import StepCounter
-
-SAMPLES_WINDOW_S = 30.0
-"""Samples a second are counted over this long a time."""
+from gpuscope.ui.step_counter import RECENT_STEPS, StepCounter
 
 
 class RunState(StrEnum):
@@ -66,7 +64,8 @@ class _Process:
     """Highest bytes seen, by optimizer and by field."""
     model: dict[str, Any] = field(default_factory=dict)
     memory: dict[str, Any] = field(default_factory=dict)
-    samples: deque[tuple[float, float]] = field(default_factory=deque)
+    samples: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT_STEPS))
+    """Samples that the recent steps took."""
 
 
 class LiveRun:
@@ -103,6 +102,11 @@ class LiveRun:
         return self._main.steps.median_s
 
     @property
+    def live(self) -> bool:
+        """Whether the run goes on."""
+        return self._live
+
+    @property
     def remaining_s(self) -> float | None:
         """Until the total is reached at the present speed; None when it is not known."""
         median_s, total = self.median_step_s, self.total_steps
@@ -112,11 +116,9 @@ class LiveRun:
 
     @property
     def samples_per_s(self) -> float | None:
-        """From the batches of the last seconds; None when there are too few."""
-        samples = self._main.samples
-        if len(samples) < 2 or samples[-1][0] <= samples[0][0]:
-            return None
-        return sum(count for _, count in list(samples)[1:]) / (samples[-1][0] - samples[0][0])
+        """Usual samples of a step over the usual time of one; None when the script has no DataLoader."""
+        samples, median_s = self._main.samples, self.median_step_s
+        return median(samples) / median_s if samples and median_s else None
 
     def take(self, update: Update) -> None:
         """Fold in what is new."""
@@ -196,9 +198,7 @@ class LiveRun:
             case "memory":
                 process.memory = event.data
             case "batch" if event.data.get("samples") is not None:
-                process.samples.append((event.t, float(event.data["samples"])))
-                while process.samples[0][0] < event.t - SAMPLES_WINDOW_S:
-                    process.samples.popleft()
+                process.samples.append(float(event.data["samples"]))
             case "probe_off":
                 self.probe_off_reason = str(event.data.get("reason") or "")
 

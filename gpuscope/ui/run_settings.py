@@ -114,13 +114,15 @@ def to_request(settings: RunSettings) -> RunRequest:
         UsageError: a field cannot be understood; `problems` says so beforehand.
     """
     target = settings.target.strip()
+    folder = working_folder(settings)
     if settings.kind == SCRIPT:
-        target = str(Path(target).expanduser())
+        script = Path(target).expanduser()
+        target = str(script.relative_to(folder) if script.is_relative_to(folder) else script)  # short in titles
     return RunRequest(
         target=settings.kind,
         args=(target, *split_arguments(settings.arguments)),
         python=settings.python.strip() or None,
-        cwd=str(working_folder(settings)),
+        cwd=str(folder),
         env=parse_environment(settings.environment),
         total_steps=parse_total_steps(settings.total_steps),
         profile=settings.profile,

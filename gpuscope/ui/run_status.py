@@ -64,7 +64,7 @@ class RunStatus(QWidget):
             set_role(self.state, role)
         self._show_outcome(run.outcome)
         self._show_steps(run)
-        self._show_memory(run.memory())
+        self._show_memory(run.memory(), live=run.live)
 
     def _show_outcome(self, outcome: RunOutcome | None) -> None:
         lines = outcome.last_output[-LAST_LINES:] if outcome is not None else ()
@@ -96,17 +96,19 @@ class RunStatus(QWidget):
             UNKNOWN
             if run.samples_per_s is None
             else Figure(f"{run.samples_per_s:,.4g}", translate("RunStatus", "samples/s")),
-            translate("RunStatus", "Samples that the script's DataLoaders handed over in the last 30 s."),
+            translate(
+                "RunStatus", "Samples that a step usually takes from the script's DataLoaders, over its median time."
+            ),
         )
 
-    def _show_memory(self, parts: MemoryParts) -> None:
+    def _show_memory(self, parts: MemoryParts, *, live: bool) -> None:
         shown = tuple(
             Part(part_name(part.name), part.bytes, _PART_COLOURS[part.name], part_explanation(part.name))
             for part in parts.parts
         )
         self.parts.show_parts(shown)
         self.parts.setVisible(bool(shown))
-        self.memory_title.setText(memory_sentence(parts))
+        self.memory_title.setText(memory_sentence(parts, live=live))
         self.memory_title.setVisible(bool(self.memory_title.text()))
 
     def _lay_out(self) -> None:
@@ -175,18 +177,19 @@ def outcome_sentence(outcome: RunOutcome) -> str:
     return f"{outcome.sentence} {details[0].upper()}{details[1:]}."
 
 
-def memory_sentence(parts: MemoryParts) -> str:
+def memory_sentence(parts: MemoryParts, *, live: bool) -> str:
     """What the bar is of, and the counters beside it."""
+    now = translate("RunStatus", "now {0}") if live else translate("RunStatus", "at the end {0}")
     if parts.on_gpu:
         counters = (
             (translate("RunStatus", "peak {0}"), parts.peak_allocated_bytes),
-            (translate("RunStatus", "now {0}"), parts.allocated_bytes),
+            (now, parts.allocated_bytes),
             (translate("RunStatus", "reserved {0}"), parts.reserved_bytes),
         )
         known = [text.format(" ".join(memory(value))) for text, value in counters if value is not None]
         return translate("RunStatus", "GPU memory at the peak, by part: ") + ", ".join(known)
     if parts.rss_bytes is not None:
-        return translate("RunStatus", "Memory of the processes, by part: {0} now").format(
+        return translate("RunStatus", "Memory of the processes, by part: ") + now.format(
             " ".join(memory(parts.rss_bytes))
         )
     return translate("RunStatus", "Memory by part") if parts.parts else ""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from gpuscope.domain.run import Manifest, RunOutcome
@@ -16,6 +17,7 @@ from gpuscope.engine.registry import SessionSummary
 from gpuscope.runner.interpreters import Interpreter
 from gpuscope.store.reader import SessionState
 from gpuscope.ui import theme
+from gpuscope.ui.advisor_panel import AdvisorPanel
 from gpuscope.ui.run_panel import RunPanel, RunSources
 from gpuscope.ui.settings import WindowSettings
 from tests.ui.panel_pictures import colours_in, save_picture
@@ -31,6 +33,7 @@ from tests.ui.run_samples import (
     steps,
     update,
 )
+from tests.ui.test_advisor_panel import Recorder as AdvisorRecorder
 
 FOUND = [
     Interpreter("/opt/venv/bin/python", "3.12.4", "2.13.0", "13.0", "the active virtual environment"),
@@ -110,7 +113,7 @@ def test_a_filled_in_script_is_requested(qtbot: QtBot, panel: RunPanel, script: 
     qtbot.keyClicks(panel.form._arguments, "--epochs 3 --name 'two words'")
     qtbot.keyClick(panel.form._arguments, Qt.Key.Key_Return)
     assert requests == [
-        RunRequest(target="script", args=(str(script), "--epochs", "3", "--name", "two words"), cwd=str(script.parent))
+        RunRequest(target="script", args=("train.py", "--epochs", "3", "--name", "two words"), cwd=str(script.parent))
     ]
 
 
@@ -265,3 +268,16 @@ def test_pictures(
             panel.on_session_ended(outcome)
         qtbot.wait(30)
         assert colours_in(save_picture(panel, f"run-{name}-{mode}-{width}", tmp_path)) > 5
+
+
+def test_mnemonics_are_unique_and_leave_the_menus_alone(qtbot: QtBot, panel: RunPanel) -> None:
+    advisor = AdvisorPanel(sources=AdvisorRecorder().sources())
+    labels = [label.text() for widget in (panel, advisor) for kind in (QLabel, QPushButton)
+              for label in widget.findChildren(kind)]  # fmt: skip
+    letters = [match.group(1).lower() for text in labels for match in [re.search(r"&(\w)", text)] if match]
+    assert len(letters) > 10
+    assert not {"s", "r", "v", "h"} & set(letters), "these open menus"
+    shared = {letter for letter in letters if letters.count(letter) > 1}
+    assert not shared, "one letter, one field"
+    qtbot.waitUntil(lambda: not advisor._choosing.busy)
+    advisor.deleteLater()

@@ -28,13 +28,14 @@ def script(tmp_path: Path) -> Path:
 
 def test_a_script_runs_in_its_own_folder_unless_told_otherwise(script: Path, tmp_path: Path) -> None:
     request = to_request(RunSettings(target=str(script), arguments="--name 'two words' -x", total_steps="5k"))
-    assert request.args == (str(script), "--name", "two words", "-x")
+    assert request.args == ("train it.py", "--name", "two words", "-x")
     assert request.cwd == str(script.parent)
     assert request.total_steps == 5000
     assert request.python is None
     other = tmp_path / "elsewhere"
     other.mkdir()
-    assert to_request(RunSettings(target=str(script), folder=str(other))).cwd == str(other)
+    request = to_request(RunSettings(target=str(script), folder=str(other)))
+    assert (request.cwd, request.args[0]) == (str(other), str(script))
 
 
 def test_what_can_start_has_no_problems(script: Path) -> None:
