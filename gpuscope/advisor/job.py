@@ -82,6 +82,8 @@ def prepare(footprint: Footprint, constraints: Constraints, catalogue: Catalogue
     assumptions: list[str] = []
     source_precision = _source_precision(footprint, assumptions)
     precision = precision_of(constraints.precision) if constraints.precision else source_precision
+    if is_16_bit(precision) and not is_16_bit(source_precision):
+        assumptions.append(f"In {precision} the parameters stay in float32 and autocast casts them for each step.")
     device = footprint.devices[0] if footprint.devices else None
     source_gpu = None
     if device is not None:

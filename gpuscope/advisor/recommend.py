@@ -12,6 +12,7 @@ from gpuscope.advisor.job import Job, prepare
 from gpuscope.advisor.options import Option
 from gpuscope.advisor.ranking import alternates, rank_key
 from gpuscope.advisor.rates import HOST_S_PER_KERNEL
+from gpuscope.advisor.sensitivity import sensitivities
 from gpuscope.advisor.verdict import decide
 from gpuscope.advisor.work import Work, work_of
 from gpuscope.domain.footprint import Footprint
@@ -63,6 +64,7 @@ def recommend(footprint: Footprint, constraints: Constraints, catalogue: Catalog
         alternates=alternates(ranked, chosen) if chosen is not None else (),
         candidates=candidates,
         rejected=tuple(_in_order([*rejected, *_breaking(broken, passed)])),
+        sensitivity=sensitivities(passed, constraints) if decision.chosen in passed else (),
         assumptions=_assumptions(job, work, candidates, constraints),
         prices_as_of=_price_dates(candidates),
     )
