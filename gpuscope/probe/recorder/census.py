@@ -137,12 +137,14 @@ def _live_modules(module_type: Any) -> list[Any]:
 
 
 def _plain_parts(tensor: Any) -> Iterator[Any]:
+    if hasattr(tensor, "cls_to_become"):  # a parameter of a lazy module that has no size yet
+        return
     flatten = getattr(tensor, "__tensor_flatten__", None)
     if flatten is not None:
         for name in flatten()[0]:
             for part in _plain_parts(getattr(tensor, name)):
                 yield part
-    elif str(tensor.layout) in ("torch.sparse_coo",):
+    elif str(tensor.layout) == "torch.sparse_coo":
         yield tensor._indices()
         yield tensor._values()
     else:
