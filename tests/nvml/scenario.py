@@ -107,7 +107,7 @@ class Scenario:
             for key, value in scope.values.items():
                 lines += [f"value {scope.name} {key} {at_s} {_text(item)}" for at_s, item in _steps(value)]
         unfinished = path.with_suffix(".part")
-        unfinished.write_text("\n".join([*lines, *self.rules, ""]), encoding="utf-8")
+        unfinished.write_text("\n".join([*lines, *self.rules, ""]), encoding="utf-8", errors="surrogateescape")
         unfinished.replace(path)
 
 
@@ -131,8 +131,8 @@ H100: dict[str, Any] = {
     "memory_total": 81559 * 1024**2, "memory_used": 30 * GIB, "memory_reserved": 567 * 1024**2,
     "power_mw": 412_345, "power_limit_mw": 700_000, "energy_mj": 987_654_321,
     "temperature_c": 54,
-    "clock_graphics_mhz": 1755, "clock_sm_mhz": 1755, "clock_memory_mhz": 2619, "clock_video_mhz": 1410,
-    "clock_graphics_max_mhz": 1980, "clock_sm_max_mhz": 1980, "clock_memory_max_mhz": 2619,
+    "clock_graphics_mhz": 1740, "clock_sm_mhz": 1755, "clock_memory_mhz": 2619, "clock_video_mhz": 1410,
+    "clock_graphics_max_mhz": 1965, "clock_sm_max_mhz": 1980, "clock_memory_max_mhz": 2619,
     "clock_event_reasons": 4, "performance_state": 0,
     "pcie_generation": 5, "pcie_width": 16, "pcie_generation_max": 5, "pcie_width_max": 16,
     "pcie_tx_kb_per_s": 1_250_000, "pcie_rx_kb_per_s": 2_500_000,

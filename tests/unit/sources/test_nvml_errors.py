@@ -144,6 +144,44 @@ def test_lost_and_back_is_the_same_gpu(nvml_in_process: MakeWorld, open_source: 
     assert world.counts()["nvmlInitWithFlags"] == source.generation + 1
 
 
+@pytest.fixture
+def back_off_calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the back-off's methods as they are called."""
+    calls: list[str] = []
+    next_s, reset = BackOff.next_s, BackOff.reset
+    monkeypatch.setattr(BackOff, "next_s", lambda self: calls.append("next_s") or next_s(self))
+    monkeypatch.setattr(BackOff, "reset", lambda self: calls.append("reset") or reset(self))
+    return calls
+
+
+def test_gpus_that_go_together_are_one_failure(
+    back_off_calls: list[str], nvml_in_process: MakeWorld, open_source: OpenSource
+) -> None:
+    scenario = Scenario()
+    for _ in range(4):
+        scenario.rule("nvmlDeviceGetPowerUsage", scenario.add_gpu(H100), error=15)
+    nvml_in_process(scenario)
+    (state,) = read(open_source(), Tier.FAST).states or ()
+    assert back_off_calls == ["next_s"]
+    assert all(f"GPU {index} " in state.sentence for index in range(4))
+
+
+def test_a_start_has_worked_only_after_a_while(
+    back_off_calls: list[str], nvml_in_process: MakeWorld, open_source: OpenSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A GPU that needs a reset can be opened and then fails, again and again: the attempts must become rare."""
+    scenario = Scenario()
+    scenario.rule("nvmlDeviceGetPowerUsage", scenario.add_gpu(H100), error=16, end_s=0.6)
+    nvml_in_process(scenario)
+    source = open_source()
+    poll(lambda: source.read(Tier.FAST) and source.state.ok)
+    assert len(back_off_calls) > 1
+    assert "reset" not in back_off_calls
+    monkeypatch.setattr("gpuscope.sources.nvml.SETTLED_S", 0.0)
+    read(source, Tier.FAST)
+    assert back_off_calls[-1] == "reset"
+
+
 def test_back_off_grows() -> None:
     back_off = BackOff()
     back_off.FIRST_S = 1.0  # shortened for the other tests
@@ -207,11 +245,14 @@ def test_a_gpu_that_this_user_may_not_open(nvml_in_process: MakeWorld, open_sour
 def test_static_facts_that_are_missing_say_why(nvml_in_process: MakeWorld, open_source: OpenSource) -> None:
     scenario = Scenario()
     scenario.add_gpu(H100, pcie_width_max=NvmlError(3), compute_major=NvmlError(999), mig_mode=NvmlError(3))
+    scenario.add_gpu(H100, name="torn \udcff")  # a byte that is no text
     scenario.system.values["cuda_driver_version"] = NvmlError(13)
     nvml_in_process(scenario)
     source = open_source()
     source.read(Tier.FAST)
-    (device,) = source.devices
+    device, nameless = source.devices
+    assert nameless.name == "Unknown NVIDIA GPU"
+    assert nameless.unavailable["name"] is Reason.UNKNOWN_ERROR
     assert device.unavailable == {
         "pcie_width_max": Reason.NOT_SUPPORTED,
         "compute_capability": Reason.UNKNOWN_ERROR,
@@ -222,3 +263,14 @@ def test_static_facts_that_are_missing_say_why(nvml_in_process: MakeWorld, open_
     assert device.compute_capability is None
     assert (device.power_limit_w, device.pcie_generation_max, device.clock_sm_max_mhz) == (700, 5, 1980)
     assert device.pci_bus_id == "00000000:01:00.0"
+
+
+def test_versions_are_written_as_people_write_them(nvml_in_process: MakeWorld, open_source: OpenSource) -> None:
+    scenario = Scenario()
+    scenario.add_gpu(H100)
+    scenario.system.values["cuda_driver_version"] = 12080
+    nvml_in_process(scenario)
+    source = open_source()
+    source.read(Tier.FAST)
+    (device,) = source.devices
+    assert (device.cuda_version, device.driver_version, device.compute_capability) == ("12.8", "580.65.06", "9.0")
