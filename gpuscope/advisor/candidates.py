@@ -21,6 +21,7 @@ from gpuscope.advisor.precision import FLOAT32, supports
 from gpuscope.advisor.scaling import Scaled, scale
 from gpuscope.advisor.specs import CatalogueOffer, GpuSpec, SystemSpec
 from gpuscope.advisor.time_model import MEASURED, StepTime, at_hand, step_on_cpu, step_on_gpu
+from gpuscope.advisor.verdict import title
 from gpuscope.advisor.work import Work
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import (
@@ -234,7 +235,7 @@ class Builder:
             explain.energy_tree(energy, power_how),
         ]
         sentence = explain.reason(candidate, option.compared_usd, option.risks, timed.how)
-        tree = Explanation(name="Figures", value="", inputs=tuple(trees))
+        tree = Explanation(name=title(candidate), value=candidate.acquisition, inputs=tuple(trees))
         return option._replace(candidate=msgspec.structs.replace(candidate, reason=sentence, explanation=tree))
 
     def _too_small(self, gpu: GpuSpec, placement: Placement) -> str:

@@ -98,20 +98,21 @@ def memory_need(memory: JobMemory, gpu: GpuSpec, layout: Layout) -> MemoryNeed:
         held.append(("gathered layers", _scaled(memory.parameters or 0.0, _GATHERED_SHARE), "up to four layers"))
     elif layout.data_parallel > 1 and memory.gradients:
         held.append(("gradient buckets", Range(low=0.0, mid=memory.gradients, high=memory.gradients), "DDP's copy"))
-    if layout.data_parallel * layout.tensor_parallel > 1:
-        held.append(("communication buffers", _NCCL, "published for NCCL"))
     context, context_how = context_bytes(gpu)
+    outside = [("context", context, context_how)]
+    if layout.data_parallel * layout.tensor_parallel > 1:
+        outside.append(("communication buffers", _NCCL, "published for NCCL"))
     parts = [part for part in held if part[1].high > 0]
-    surely = sum(part[1].low for part in parts) + context.low
+    surely = sum(part[1].low for part in (*parts, *outside))
     if memory.activations is None or memory.parameters is None:
-        return MemoryNeed(None, surely, (*parts, ("context", context, context_how)))
+        return MemoryNeed(None, surely, (*parts, *outside))
     parts.append(("activations and temporaries", memory.activations, memory.activations_how))
     tensors = _sum([part[1] for part in parts])
     share, share_how = memory.fragmentation
     overhead = Range(
         low=tensors.low * (share.low - 1), mid=tensors.mid * (share.mid - 1), high=tensors.high * (share.high - 1)
     )
-    parts += [("fragmentation", overhead, share_how), ("context", context, context_how)]
+    parts += [("fragmentation", overhead, share_how), *outside]
     return MemoryNeed(_sum([part[1] for part in parts]), surely, tuple(parts))
 
 
