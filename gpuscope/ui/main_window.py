@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 START_SIZE = (1280, 800)
 STATUS_MS = 8000
+ZOOM_STEP = 0.6
+MOVE_STEP = 0.25
+"""Share of the stretch of time that is shown."""
 SESSION_FILTER = f"gpuscope (*{SUFFIX})"
 
 
@@ -132,6 +135,10 @@ class MainWindow(QMainWindow):
         menus.action(view, self.tr("&Pause or go on"), monitor.toggle_pause, "F7")
         menus.action(view, self.tr("&Next GPU"), monitor.next_device, "F8")
         menus.action(view, self.tr("&Zoom to the steady state"), self.zoom_to_steady, "F4")
+        menus.action(view, self.tr("Zoom &in"), partial(monitor.zoom, ZOOM_STEP), QKeySequence.StandardKey.ZoomIn)
+        menus.action(view, self.tr("Zoom &out"), partial(monitor.zoom, 1 / ZOOM_STEP), QKeySequence.StandardKey.ZoomOut)
+        menus.action(view, self.tr("&Earlier"), partial(monitor.move, -MOVE_STEP), "Alt+Left")
+        menus.action(view, self.tr("&Later"), partial(monitor.move, MOVE_STEP), "Alt+Right")
         menus.action(view, self.tr("&Back to now"), monitor.reset_zoom, "Esc")
         view.addSeparator()
         view.addActions(self.panels.toggle_actions())

@@ -119,6 +119,18 @@ class MonitorPanel(QWidget):
         self.view.reset_zoom()
         self._mark()
 
+    def zoom(self, factor: float) -> None:
+        """Show less (factor below 1) or more time around the middle."""
+        if self.model is not None:
+            self.view.scale(factor, self.model.end_s)
+            self._mark()
+
+    def move(self, share: float) -> None:
+        """Go back (negative) or on by a share of what is shown."""
+        if self.model is not None:
+            self.view.move(share, self.model.end_s)
+            self._mark()
+
     def next_device(self) -> None:
         """Let the plots be about the next GPU."""
         uuids = list(self.gpu_cards)
@@ -181,8 +193,6 @@ class MonitorPanel(QWidget):
 
     def _show_problem(self) -> None:
         sentence = self.model.gpu_problem() if self.model is not None else ""
-        if sentence:
-            sentence = self.tr("{0} The host is monitored all the same.").format(sentence)
         if sentence != self.problem.text():
             self.problem.setText(sentence)
         self.problem.setVisible(bool(sentence))
@@ -231,15 +241,10 @@ class MonitorPanel(QWidget):
         self.bar.window_chosen.connect(self.set_window)
         self.bar.pause_toggled.connect(self.toggle_pause)
         self.bar.reset_requested.connect(self.reset_zoom)
-        self.plots.moved.connect(self._on_moved)
+        self.plots.moved.connect(self.move)
         self.plots.scaled.connect(self._on_scaled)
         self.plots.reset_requested.connect(self.reset_zoom)
         self.plots.cursor_moved.connect(self._on_cursor_moved)
-
-    def _on_moved(self, share: float) -> None:
-        if self.model is not None:
-            self.view.move(share, self.model.end_s)
-            self._mark()
 
     def _on_scaled(self, factor: float, centre_s: float) -> None:
         if self.model is not None:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from gpuscope.ui.session_status import clock_text
 
 TIME_STEPS_S = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
-HEADROOM = 1.08
-"""Room above the highest value, as a factor."""
+HEADROOM = 1.06
+"""Room above the highest value, as a factor: a line at the limit is seen, and the limit gets its tick."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +22,13 @@ class Scale:
     unit: float = 1.0
     """Ticks are round in this many of the data's units (GiB for bytes)."""
     top: float | None = None
-    """Highest value that is shown; None: as the data asks."""
+    """Highest value that there can be; None: as the data asks."""
     least_top: float = 1.0
     """An axis without data, or with only small values, goes up to this."""
 
     def highest(self, data_highest: float) -> float:
         """Upper end of the axis for data that goes up to `data_highest`."""
-        return self.top if self.top is not None else max(self.least_top, data_highest * HEADROOM)
+        return HEADROOM * (self.top if self.top is not None else max(self.least_top, data_highest))
 
 
 def value_spacing(span: float, pixels: float, least_px: float) -> float:

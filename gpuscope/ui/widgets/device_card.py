@@ -34,14 +34,14 @@ class DeviceCard(QFrame):
         self.key = key
         set_role(self, "card")
         self.setMinimumWidth(LEAST_WIDTH_PX)
-        self.name = ElidedLabel(self)
+        self.name = ElidedLabel(self, Qt.TextElideMode.ElideRight)
         set_role(self.name, "title")
         self.busy = FigureLabel(self, large=True)
         self.spark = Spark(colour, self)
         self.memory = FigureLabel(self, before=self.tr("memory"))
         self.memory_bar = MemoryBar(memory_colour, self)
         self.details = {name: FigureLabel(self, before=before) for name, before in details.items()}
-        self.flag = ElidedLabel(self)
+        self.flag = ElidedLabel(self, Qt.TextElideMode.ElideRight)
         self.flag.setAlignment(Qt.AlignmentFlag.AlignRight)
         set_role(self.flag, "flag")
         self._lay_out()

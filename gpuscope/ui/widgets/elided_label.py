@@ -8,11 +8,12 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 
 class ElidedLabel(QLabel):
-    """One line of text that is shortened in the middle where there is no room; the tooltip has all of it."""
+    """One line of text that is shortened where there is no room; the tooltip has all of it."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        """Empty."""
+    def __init__(self, parent: QWidget | None = None, mode: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle) -> None:
+        """Empty; `mode` says where it is shortened."""
         super().__init__(parent)
+        self._mode = mode
         self._full = ""
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -32,4 +33,4 @@ class ElidedLabel(QLabel):
 
     def _elide(self) -> None:
         metrics = QFontMetrics(self.font())
-        self.setText(metrics.elidedText(self._full, Qt.TextElideMode.ElideMiddle, max(0, self.width() - 2)))
+        self.setText(metrics.elidedText(self._full, self._mode, max(0, self.width() - 2)))
