@@ -27,6 +27,14 @@ def basis_of(footprint: Footprint, *, running: bool) -> str:
     return sentence + translate("Advisor", ", the run is still going on") if running else sentence
 
 
+def says_enough(footprint: Footprint) -> bool:
+    """Whether anything is known of the job: its steps, its memory or its size."""
+    memory = footprint.memory
+    peaks = (memory.peak_allocated_bytes, memory.peak_reserved_bytes, memory.peak_device_bytes)
+    known_memory = any(peak is not None for peak in peaks) or memory.breakdown.parameters_bytes is not None
+    return bool(footprint.steps.count) or known_memory or footprint.workload.parameters is not None
+
+
 def _where(footprint: Footprint) -> str:
     names = [device.name for device in footprint.devices if device.name]
     if names:

@@ -97,8 +97,20 @@ class ConstraintsForm(QWidget):
         grid = self._first
         deadline = self._line("deadline", self.tr("any time"))
         deadline.setToolTip(self.tr("36h, or a moment such as Fri 18:00 or 2026-12-04 18:00"))
-        grid.add("deadline", self.tr("&Done within, or by"), deadline)
-        grid.add("total", self.tr("&Work in all"), self._line("total", self.tr("not given")))
+        grid.add(
+            "deadline",
+            self.tr("&Done within, or by"),
+            deadline,
+            explanation=self.tr(
+                "A length of time such as 36h or 2d, a number of hours, or a moment such as Fri 18:00."
+            ),
+        )
+        grid.add(
+            "total",
+            self.tr("&Work in all"),
+            self._line("total", self.tr("not given")),
+            explanation=self.tr("How much there is to do; without it there is no time and no cost of the whole work."),
+        )
         units = [(self.tr("steps"), STEPS), (self.tr("samples"), SAMPLES), (self.tr("epochs"), EPOCHS)]
         grid.add("total_unit", self.tr("&Counted in"), self._combo("total_unit", units))
         grid.add("samples_per_epoch", self.tr("Samples an &epoch"), self._line("samples_per_epoch", ""))
@@ -106,7 +118,12 @@ class ConstraintsForm(QWidget):
         self._combos["total_unit"].currentIndexChanged.connect(self._show_epoch_field)
         ways = [(self.tr("rent or buy"), ""), (self.tr("rent"), "rent"), (self.tr("buy"), "buy")]
         grid.add("acquisition", self.tr("&Get it by"), self._combo("acquisition", ways))
-        grid.add("budget", self.tr("&Budget in all, $"), self._line("budget", self.tr("any")))
+        grid.add(
+            "budget",
+            self.tr("&Budget in all, $"),
+            self._line("budget", self.tr("any")),
+            explanation=self.tr("For renting: the whole work. For buying: the purchase price of the GPUs."),
+        )
         grid.add("budget_per_hour", self.tr("Budget an h&our, $"), self._line("budget_per_hour", self.tr("any")))
 
     def _add_more_fields(self) -> None:
@@ -122,7 +139,12 @@ class ConstraintsForm(QWidget):
         grid.add("vendors", self.tr("Vendors"), self._checklist("vendors"))
         grid.add("providers", self.tr("Providers"), self._checklist("providers"))
         grid.add("regions", self.tr("Regions"), self._checklist("regions"))
-        grid.add("power_limit", self.tr("Power, all GPUs, W"), self._line("power_limit", self.tr("any")))
+        grid.add(
+            "power_limit",
+            self.tr("Power, all GPUs, W"),
+            self._line("power_limit", self.tr("any")),
+            explanation=self.tr("What the room or the socket gives, such as 1.4kW, for all GPUs together."),
+        )
 
     def _line(self, name: str, placeholder: str) -> QLineEdit:
         line = QLineEdit()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QBrush, QColor, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
@@ -22,6 +22,13 @@ class ExplanationTree(QTreeWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         """Empty until `explain`."""
         super().__init__(parent)
+        self._explanation: Explanation | None = None
+        self.setWhatsThis(
+            self.tr(
+                "Each figure of the chosen configuration, with the figures that it is made of, the formula, and where "
+                "it comes from: measured, derived, assumed, or the catalogue."
+            )
+        )
         self.setAccessibleName(self.tr("Explanation of the chosen configuration"))
         self.setHeaderLabels([self.tr("Figure"), self.tr("Value"), self.tr("How it is known")])
         self.headerItem().setTextAlignment(_VALUE, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -37,6 +44,7 @@ class ExplanationTree(QTreeWidget):
 
     def explain(self, explanation: Explanation | None) -> None:
         """Show the explanation of one candidate; None empties the tree."""
+        self._explanation = explanation
         self.clear()
         if explanation is None:
             return
@@ -45,6 +53,12 @@ class ExplanationTree(QTreeWidget):
             self.addTopLevelItem(self._item(part))
         self.expandToDepth(OPEN_LEVELS - 1)
         self._share_width()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow light and dark."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and self.topLevelItemCount():
+            self.explain(self._explanation)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Share the width out again."""

@@ -62,6 +62,17 @@ class MessagePage(QWidget):
             so_far=True,
         )
 
+    def show_too_little(self, *, running: bool) -> None:
+        """The session holds nothing of a job to advise on."""
+        self._show(
+            self.tr("Too little is known of the job"),
+            self.tr("No step has been counted yet: try again after a few steps.")
+            if running
+            else self.tr("No step and no memory of it was measured. Run it for a few steps, or type in a model."),
+            so_far=running,
+            estimate=not running,
+        )
+
     def show_typing_hint(self) -> None:
         """The estimate form is empty."""
         self._show(

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.domain.run import Manifest, RunOutcome
-from gpuscope.ui.advisor_basis import basis_of
+from gpuscope.ui.advisor_basis import basis_of, says_enough
 from gpuscope.ui.advisor_constraints import ConstraintsForm
 from gpuscope.ui.advisor_estimate import EstimateForm
 from gpuscope.ui.advisor_message import MessagePage
@@ -169,8 +169,13 @@ class AdvisorPanel(QWidget):
     # -- what the work beside the window brings ----------------------------------------------------------------
 
     def _on_footprint(self, footprint: Footprint) -> None:
-        self._footprint = footprint
-        self._rank()
+        if says_enough(footprint):
+            self._footprint = footprint
+            self._rank()
+        else:
+            self.status.emit("")
+            self.message.show_too_little(running=self._running)
+            self._show_result(shown=False)
 
     def _rank(self) -> None:
         if self._footprint is not None:

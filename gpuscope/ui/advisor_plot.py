@@ -114,6 +114,12 @@ class CostTimePlot(QWidget):
         left = LogAxis("left", nice_amounts, _tick_money)
         self._plot = pg.PlotWidget(axisItems={"bottom": bottom, "left": left})
         self._plot.setAccessibleName(self.tr("Cost against time"))
+        self.setWhatsThis(
+            self.tr(
+                "Each mark is a configuration: to the left is faster, below is cheaper. Lines are the ranges of both. "
+                "Both axes are logarithmic. Click a mark to choose its configuration."
+            )
+        )
         self._plot.setMenuEnabled(False)
         self._plot.hideButtons()
         self._plot.getPlotItem().getViewBox().setMouseEnabled(x=False, y=False)

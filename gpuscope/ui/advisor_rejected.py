@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QBrush, QColor
 from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
@@ -19,6 +19,8 @@ class RejectedList(QTreeWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         """Empty until `show_rejected`."""
         super().__init__(parent)
+        self._rejected: tuple[Rejected, ...] = ()
+        self.setWhatsThis(self.tr("Every configuration of the catalogue that is no candidate, by the reason."))
         self.setAccessibleName(self.tr("Rejected configurations"))
         self.setHeaderLabels([self.tr("Configuration"), self.tr("Why not")])
         self.setIndentation(2 * theme.GRID)
@@ -28,6 +30,7 @@ class RejectedList(QTreeWidget):
 
     def show_rejected(self, rejected: tuple[Rejected, ...]) -> None:
         """Replace the list."""
+        self._rejected = rejected
         self.clear()
         groups: dict[str, list[Rejected]] = {}
         for each in rejected:
@@ -44,6 +47,12 @@ class RejectedList(QTreeWidget):
                 top.addChild(item)
         if len(groups) == 1:
             self.expandAll()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow light and dark."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and self._rejected:
+            self.show_rejected(self._rejected)
 
 
 def _title(code: str) -> str:

@@ -40,6 +40,14 @@ class CandidateTable(QTableView):
         self.setModel(self.candidates)
         self.setItemDelegate(RangeDelegate(self))
         self.setAccessibleName(self.tr("Ranked configurations"))
+        self.setWhatsThis(
+            self.tr(
+                "The configurations that come into question, the best first; the recommended one has a coloured edge. "
+                "Bars are ranges in which the true value lies 9 times in 10, with a mark at the middle. "
+                "Click a title to sort; once more for the other way, once more for the order of the ranking. "
+                "Ctrl+C copies the whole table."
+            )
+        )
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)

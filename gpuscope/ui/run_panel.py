@@ -31,6 +31,8 @@ from gpuscope.ui.widgets.section import Section
 
 LOOK_AROUND_MS = 400
 """Typing of a folder pauses this long before interpreters are looked for in it."""
+STARTING_MS = 3000
+"""So long a second start is not taken: a double click is one run."""
 REFRESH_MS = 1000
 """A stalled run says so although nothing comes: the state is looked at this often."""
 RECENT_MINIMUM_HEIGHT = 16 * GRID
@@ -78,6 +80,7 @@ class RunPanel(QWidget):
         self._folder = Path()
         self._recent_work, self._again_work = Newest(self), Newest(self)
         self._look_around = QTimer(self, singleShot=True, interval=LOOK_AROUND_MS)
+        self._starting = QTimer(self, singleShot=True, interval=STARTING_MS)
         self._refresh = QTimer(self, interval=REFRESH_MS)
         self.status = RunStatus(self)
         self.interpreters = InterpreterBox(self._sources.interpreters)
@@ -93,7 +96,7 @@ class RunPanel(QWidget):
 
     def run(self) -> None:
         """Start the run that is filled in, or say what is wrong with it."""
-        if self._live:
+        if self._live or self._starting.isActive():
             return
         settings = self.form.check()
         if settings is None:
@@ -101,6 +104,8 @@ class RunPanel(QWidget):
             return
         self._settings.set_text(_REMEMBERED, to_json(without_secrets(settings)).decode())
         self._settings.flush()
+        self._starting.start()
+        self.run_button.setEnabled(False)
         self.run_requested.emit(to_request(settings))
 
     def refresh_recent(self) -> None:
@@ -162,6 +167,7 @@ class RunPanel(QWidget):
         self.form.changed.connect(self._on_form_changed)
         self._look_around.timeout.connect(self._find_interpreters)
         self._refresh.timeout.connect(self._show_run)
+        self._starting.timeout.connect(lambda: self.run_button.setEnabled(not self._live))
         self.recent.open_requested.connect(self.open_requested)
         self.recent.again_requested.connect(self._fill_in)
         self.recent.currentItemChanged.connect(lambda *_: self._show_again_button())
@@ -196,6 +202,7 @@ class RunPanel(QWidget):
 
     def _show_running(self, *, live: bool) -> None:
         self._live = live
+        self._starting.stop()
         self.run_button.setEnabled(not live)
         self.stop_button.setVisible(live)
         self._form_section.set_open(not live and self._run is None)

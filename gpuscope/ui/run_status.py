@@ -52,6 +52,7 @@ class RunStatus(QWidget):
         set_role(self.memory_title, "muted")
         self.memory_title.setWordWrap(True)
         self.parts = PartsBar(self)
+        self._explain()
         self._lay_out()
 
     def show_run(self, run: LiveRun) -> None:
@@ -110,6 +111,18 @@ class RunStatus(QWidget):
         self.parts.setVisible(bool(shown))
         self.memory_title.setText(memory_sentence(parts, live=live))
         self.memory_title.setVisible(bool(self.memory_title.text()))
+
+    def _explain(self) -> None:
+        for widget, text in (
+            (self.steps, self.tr("Training steps that the probe has counted: iterations that end in an update.")),
+            (self.remaining, self.tr("Steps that are left times the median step time.")),
+            (self.median, self.tr("Median time of the last 100 steps. Steps that were profiled are left out.")),
+            (self.last, self.tr("Time of the last step, from the end of the one before.")),
+            (self.rate, self.tr("Steps a second at the median step time.")),
+            (self.samples, self.tr("Samples that a step takes from the script's DataLoaders, over its median time.")),
+            (self.parts, self.tr("Where the memory goes. Point at a name to see how its figure is come by.")),
+        ):
+            widget.setWhatsThis(text)
 
     def _lay_out(self) -> None:
         figures = QGridLayout()

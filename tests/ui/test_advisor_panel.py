@@ -46,11 +46,12 @@ class Recorder:
         self.models: list[EstimateInput] = []
         self.answer: Callable[[Constraints], Recommendation] = recommendation
         self.footprint_error: str = ""
+        self.found = FOOTPRINT
 
     def footprint(self, path: Path) -> Footprint:
         if self.footprint_error:
             raise SessionError(self.footprint_error)
-        return FOOTPRINT
+        return self.found
 
     def advise(self, footprint: Footprint, constraints: Constraints) -> Recommendation:
         self.asked.append(constraints)
@@ -175,6 +176,21 @@ def test_a_footprint_that_fails_is_said(qtbot: QtBot, panel: AdvisorPanel, engin
     panel.on_session_ended(None)
     qtbot.waitUntil(lambda: "no file" in panel.message._text.text())
     assert panel.message.isVisible()
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_a_session_without_a_job_is_not_advised_on(
+    qtbot: QtBot, panel: AdvisorPanel, engine: Recorder, *, running: bool
+) -> None:
+    engine.found = Footprint(source=FootprintSource(kind="measured"))
+    panel.on_session_opened(MANIFEST, Path("/tmp/train.gpuscope"))
+    if running:
+        panel.advise_on_session()
+    else:
+        panel.on_session_ended(None)
+    qtbot.waitUntil(lambda: "Too little" in shown_text(panel))
+    assert engine.asked == []
+    assert panel.message._so_far.isVisible() is running
 
 
 def test_a_typed_in_model_is_estimated(qtbot: QtBot, panel: AdvisorPanel, engine: Recorder) -> None:

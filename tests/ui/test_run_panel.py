@@ -117,6 +117,18 @@ def test_a_filled_in_script_is_requested(qtbot: QtBot, panel: RunPanel, script: 
     ]
 
 
+def test_a_double_click_is_one_run(qtbot: QtBot, panel: RunPanel, script: Path) -> None:
+    requests = requests_of(panel)
+    panel.form.take_script(script)
+    panel.run()
+    panel.run()
+    assert len(requests) == 1
+    panel.on_session_opened(manifest())
+    panel.on_session_ended(FINISHED)
+    panel.run()
+    assert len(requests) == 2
+
+
 def test_a_mistake_is_said_at_its_field_and_nothing_starts(qtbot: QtBot, panel: RunPanel, script: Path) -> None:
     requests = requests_of(panel)
     qtbot.mouseClick(panel.run_button, Qt.MouseButton.LeftButton)

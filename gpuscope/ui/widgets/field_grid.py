@@ -38,9 +38,10 @@ class FieldGrid(QWidget):
         self._grid.setHorizontalSpacing(GRID)
         self._grid.setVerticalSpacing(GRID // 2)
 
-    def add(self, name: str, label: str, widget: QWidget, *, wide: bool = False) -> None:
-        """Append a field; a wide one takes a line of its own."""
+    def add(self, name: str, label: str, widget: QWidget, *, wide: bool = False, explanation: str = "") -> None:
+        """Append a field; a wide one takes a line of its own. The explanation is for F1."""
         cell = QWidget(self)
+        cell.setWhatsThis(explanation)
         column = QVBoxLayout(cell)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
