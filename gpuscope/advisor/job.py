@@ -93,6 +93,8 @@ def prepare(footprint: Footprint, constraints: Constraints, catalogue: Catalogue
                 f"The catalogue does not know the GPU of the run ({device.name or 'no name'}): its speed tells nothing "
                 "about other GPUs, so times come from the operators' work alone."
             )
+    elif footprint.device_unknown:
+        assumptions.append("What the run ran on is not known, so its step time tells nothing about other machines.")
     ops, stage_note = to_stage(footprint.ops, footprint.workload.stage, stage)
     if stage_note:
         assumptions.append(stage_note)
@@ -104,7 +106,7 @@ def prepare(footprint: Footprint, constraints: Constraints, catalogue: Catalogue
         precision=precision,
         source_precision=source_precision,
         ops=ops,
-        step_time_s=_measured_step(footprint.steps.time_s),
+        step_time_s=None if footprint.device_unknown else _measured_step(footprint.steps.time_s),
         data_wait_s=max(0.0, footprint.time_per_step_s.data_loader or 0.0),
         source_gpu=source_gpu,
         source_cpu=catalogue.cpu(footprint.host.cpu) or catalogue.match_cpu(footprint.host.name),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -159,15 +161,19 @@ def _counts(text: str) -> tuple[int, ...]:
 
 
 def _count(text: str) -> int:
-    return _argument(parse_count, text)
+    with _as_argument_error():
+        return parse_count(text)
 
 
 def _duration(text: str) -> float:
-    return _argument(parse_duration, text)
+    with _as_argument_error():
+        return parse_duration(text)
 
 
-def _argument(parse: Any, text: str) -> Any:
+@contextlib.contextmanager
+def _as_argument_error() -> Iterator[None]:
+    """argparse names the option in front of the complaint."""
     try:
-        return parse(text)
+        yield
     except UsageError as error:
         raise argparse.ArgumentTypeError(str(error).rstrip(".")) from error

@@ -7,6 +7,8 @@ from typing import Any
 from gpuscope.domain.base import Range, Value
 
 SCHEMA = "gpuscope.footprint/1"
+DEVICE_UNKNOWN = "device_unknown"
+"""Code of the finding of a run of which nobody saw whether it used a GPU: no devices then does not mean the CPU."""
 
 
 class FootprintSource(Value, frozen=True, kw_only=True):
@@ -266,3 +268,8 @@ class Footprint(Value, frozen=True, kw_only=True):
     """By JSON pointer, such as `/memory/peak_allocated_bytes`."""
     extra: dict[str, Any] = {}
     """Figures outside the schema that a producer wants to keep."""
+
+    @property
+    def device_unknown(self) -> bool:
+        """True when an empty `devices` means that nobody knows, not that the job ran on the CPU."""
+        return not self.devices and any(finding.code == DEVICE_UNKNOWN for finding in self.findings)

@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from gpuscope.domain.footprint import Finding, Footprint
+from gpuscope.domain.footprint import DEVICE_UNKNOWN, Finding, Footprint
 
 INPUT_BOUND_SHARE = 0.2
 """From a fifth of each step spent waiting for data, the input pipeline is worth mending first."""
 FEW_STEPS = 20
 
 
-def findings_of(footprint: Footprint, has_probe: bool) -> tuple[Finding, ...]:
-    """The findings of a footprint, most important first."""
-    found = [_no_probe(footprint, has_probe), _input_bound(footprint), _few_steps(footprint)]
+def findings_of(footprint: Footprint, *, has_probe: bool, device_known: bool) -> tuple[Finding, ...]:
+    """The findings of a measured footprint, most important first.
+
+    Args:
+        footprint: without findings.
+        has_probe: a process of the job loaded the probe.
+        device_known: somebody saw whether the job used a GPU.
+    """
+    found = [_no_probe(has_probe), _device_unknown(device_known), _input_bound(footprint), _few_steps(footprint)]
     return tuple(finding for finding in found if finding is not None)
 
 
-def _no_probe(footprint: Footprint, has_probe: bool) -> Finding | None:
-    if has_probe or footprint.source.kind != "measured":
+def _device_unknown(device_known: bool) -> Finding | None:
+    if device_known:
+        return None
+    return Finding(
+        code=DEVICE_UNKNOWN,
+        sentence="Nobody saw whether the job used a GPU of this machine.",
+        evidence="The probe saw no training step, and the driver named no process of the job.",
+        remedy="Run a training script with `gpuscope run`; in a container the driver counts processes differently.",
+    )
+
+
+def _no_probe(has_probe: bool) -> Finding | None:
+    if has_probe:
         return None
     return Finding(
         code="no_probe",

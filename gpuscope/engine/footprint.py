@@ -24,7 +24,7 @@ from gpuscope.engine.advise import catalogue
 from gpuscope.engine.findings import findings_of
 from gpuscope.engine.footprint_memory import memory_of
 from gpuscope.engine.footprint_steps import batch_of, steady_steps, steps_summary, time_per_step
-from gpuscope.engine.footprint_workload import devices_of, host_of, workload_of
+from gpuscope.engine.footprint_workload import devices_by_process, devices_of, host_of, workload_of
 from gpuscope.engine.run_facts import ProcessFacts, process_facts
 from gpuscope.store.reader import SessionReader
 
@@ -54,12 +54,17 @@ def footprint_of(reader: SessionReader) -> Footprint:
 
 def compute_footprint(reader: SessionReader) -> Footprint:
     """The footprint of whatever a session holds so far; what it does not hold is null."""
-    timeline = reader.timeline()
+    frames = [frame for _, frame in reader.frames()]
+    timeline = Timeline(reader.manifest.created_monotonic_s).extend(frames)
     processes = process_facts(reader.events())
     main = processes[0] if processes else ProcessFacts("none")
     start_s, end_s = _steady_window(main, timeline)
     batch = batch_of(main)
-    devices = devices_of(processes, reader.devices(), catalogue())
+    gpus = reader.devices()
+    seen_by_probe = any(facts.all("device") for facts in processes)
+    devices = (
+        devices_of(processes, gpus, catalogue()) if seen_by_probe else devices_by_process(frames, gpus, catalogue())
+    )
     uuids = [device.uuid for device in devices if device.uuid]
     energy, how = measures.energy(timeline, uuids, start_s, end_s, _steps_between(main, start_s, end_s))
     rows = main.last("ops").get("rows", [])
@@ -87,7 +92,11 @@ def compute_footprint(reader: SessionReader) -> Footprint:
     )
     provenance = {**_provenance(footprint), **_energy_provenance(energy.mean_power_w, how)}
     return msgspec.structs.replace(
-        footprint, provenance=provenance, findings=findings_of(footprint, has_probe=bool(processes))
+        footprint,
+        provenance=provenance,
+        findings=findings_of(
+            footprint, has_probe=bool(processes), device_known=bool(devices) or seen_by_probe or not gpus
+        ),
     )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from gpuscope.advisor.catalogue import Catalogue
 from gpuscope.domain.device import Device, Host
 from gpuscope.domain.footprint import Batch, FootprintDevice, FootprintHost, Framework, Precision, Workload
+from gpuscope.domain.sample import Frame
 from gpuscope.engine.run_facts import ProcessFacts
 
 
@@ -39,6 +41,22 @@ def devices_of(processes: list[ProcessFacts], known: list[Device], catalogue: Ca
                 uuid = nvml_uuid(seen.get("uuid"))
                 used[uuid or str(seen.get("index"))] = _device(seen, by_uuid.get(uuid or ""), catalogue)
     return tuple(used.values())
+
+
+def devices_by_process(
+    frames: Iterable[Frame], known: list[Device], catalogue: Catalogue
+) -> tuple[FootprintDevice, ...]:
+    """The GPUs on which the driver saw a process of the workload's tree, for a job that has no probe."""
+    workload: set[int] = set()
+    on_gpu: dict[str, set[int]] = {}
+    for frame in frames:
+        if frame.host is not None:
+            workload |= {process.pid for process in frame.host.workload_processes or ()}
+        for gpu in frame.gpus or ():
+            on_gpu.setdefault(gpu.uuid, set()).update(process.pid for process in gpu.processes or ())
+    by_uuid = {device.uuid: device for device in known}
+    used = [by_uuid[uuid] for uuid, pids in on_gpu.items() if pids & workload and uuid in by_uuid]
+    return tuple(_device({}, device, catalogue) for device in used)
 
 
 def host_of(host: Host, catalogue: Catalogue) -> FootprintHost:

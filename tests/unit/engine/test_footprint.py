@@ -9,8 +9,10 @@ import pytest
 
 from gpuscope.domain.base import Range
 from gpuscope.domain.device import Device, Host
+from gpuscope.domain.recommendation import Constraints, Verdict
 from gpuscope.domain.run import Manifest
-from gpuscope.domain.sample import Frame, GpuSample, HostSample
+from gpuscope.domain.sample import Frame, GpuSample, HostSample, ProcessSample
+from gpuscope.engine.advise import advise
 from gpuscope.engine.footprint import compute_footprint
 from gpuscope.store.reader import SessionReader
 from gpuscope.store.writer import SessionWriter
@@ -159,3 +161,30 @@ def test_ranks(tmp_path: Path) -> None:
         (1, 29, 0.2),
     ]
     assert footprint.steps.count == 30
+
+
+def test_a_gpu_that_only_the_driver_saw(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    writer = session(path, [])
+    for index, uuid in enumerate(("GPU-a", "GPU-b")):
+        writer.add_device(Device(uuid=uuid, index=index, name="NVIDIA L4", memory_total_bytes=23 * GIB))
+    host = HostSample(workload_processes=(ProcessSample(pid=77),))
+    gpus = (
+        GpuSample(uuid="GPU-a", processes=(ProcessSample(pid=5),)),
+        GpuSample(uuid="GPU-b", processes=(ProcessSample(pid=77, gpu_memory_bytes=GIB),)),
+    )
+    writer.add_frame(Frame(monotonic_s=ZERO, wall_s=0, gpus=gpus, host=host))
+    writer.close()
+    footprint = footprint_of_session(path)
+    assert [device.uuid for device in footprint.devices] == ["GPU-b"]
+    assert not footprint.device_unknown
+
+
+def test_an_unseen_device_is_not_the_cpu(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    writer = session(path, steps(40, 0.1))
+    writer.add_device(Device(uuid="GPU-a", index=0, name="NVIDIA L4"))
+    writer.close()
+    footprint = footprint_of_session(path)
+    assert footprint.device_unknown
+    assert advise(footprint, Constraints(total_steps=1000)).verdict not in {Verdict.CPU_IS_ENOUGH, Verdict.KEEP}
