@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from gpuscope.domain.device import Host
-from gpuscope.domain.footprint import Footprint, FootprintSource
+from gpuscope.domain.footprint import Footprint, FootprintSource, Workload
 from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.domain.run import Manifest, RunSpec
 from gpuscope.errors import SessionError
@@ -59,7 +59,7 @@ class Recorder:
 
     def estimate(self, model: EstimateInput) -> Footprint:
         self.models.append(model)
-        return Footprint(source=FootprintSource(kind="estimated"))
+        return Footprint(source=FootprintSource(kind="estimated"), workload=Workload(parameters=model.parameters))
 
     def sources(self) -> AdvisorSources:
         return AdvisorSources(self.footprint, self.advise, self.estimate, lambda: CHOICES)
