@@ -8,7 +8,7 @@ from gpuscope.advisor.layouts import Placement
 from gpuscope.advisor.scaling import Scaled
 from gpuscope.advisor.time_model import StepTime
 from gpuscope.advisor.uncertainty import combined
-from gpuscope.advisor.work import COMPARED_STEPS, Work
+from gpuscope.advisor.work import Work, compared_cost
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Candidate, Explanation
 from gpuscope.domain.units import (
@@ -170,12 +170,8 @@ def _money_words(candidate: Candidate, compared_usd: float | None) -> str:
     if candidate.cost_usd is not None:
         return f"{format_money_range(candidate.cost_usd)} at {rate}"
     if compared_usd is not None:
-        return f"about {_small_money(compared_usd)} for {COMPARED_STEPS} steps at {rate}"
+        return f"about {compared_cost(compared_usd)} at {rate}"
     return rate
-
-
-def _small_money(value: float) -> str:
-    return format_money(value) if value >= 0.1 else f"${value:.2g}"
 
 
 def _number_range(value: Range) -> str:

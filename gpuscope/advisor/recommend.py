@@ -13,7 +13,7 @@ from gpuscope.advisor.options import Option
 from gpuscope.advisor.ranking import alternates, rank_key
 from gpuscope.advisor.rates import HOST_S_PER_KERNEL
 from gpuscope.advisor.sensitivity import sensitivities
-from gpuscope.advisor.verdict import decide
+from gpuscope.advisor.verdict import decide, fix_first
 from gpuscope.advisor.work import Work, work_of
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Candidate, Constraints, Recommendation, Rejected
@@ -51,6 +51,8 @@ def recommend(footprint: Footprint, constraints: Constraints, catalogue: Catalog
         broken.append(at_hand)
         at_hand = None
     decision = decide(passed, at_hand, broken, rejected, constraints, catalogue)
+    if decision.chosen is not at_hand:
+        decision = fix_first(decision, job.data_wait_s)
     ranked = list(passed)
     if at_hand is not None:
         ranked.insert(0 if decision.chosen is at_hand else len(ranked), at_hand)
@@ -129,11 +131,6 @@ def _check_footprint(footprint: Footprint) -> None:
 def _assumptions(job: Job, work: Work, candidates: Sequence[Candidate], constraints: Constraints) -> tuple[str, ...]:
     notes = [work.sentence, *job.assumptions]
     best = candidates[0].step_time_s if candidates else None
-    if best is not None and job.data_wait_s > best.mid / 2:
-        notes.append(
-            f"{job.data_wait_s / best.mid:.0%} of the predicted step waits for the data loader: more worker processes "
-            "or a faster input pipeline come before a faster GPU."
-        )
     if best is not None and candidates[0].gpu is not None and job.kernels * HOST_S_PER_KERNEL[1] > 0.9 * best.mid:
         notes.append(
             "The steps are so small that launching kernels from the host sets the pace: a faster GPU gains little, a "

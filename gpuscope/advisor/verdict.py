@@ -9,12 +9,16 @@ from typing import NamedTuple
 from gpuscope.advisor.catalogue import Catalogue
 from gpuscope.advisor.constraints import BUY
 from gpuscope.advisor.options import Option
-from gpuscope.advisor.work import COMPARED_STEPS
+from gpuscope.advisor.work import compared_cost
 from gpuscope.domain.recommendation import Candidate, Constraints, Rejected, Verdict
 from gpuscope.domain.units import format_duration, format_duration_range, format_money, format_money_range
 
 SHORT_JOB_S = 3600.0
 """Without a deadline, a job that the machine at hand finishes within this time is not worth another machine."""
+
+
+INPUT_BOUND_SHARE = 0.5
+"""From this share of the predicted step on, waiting for data decides the speed, and no GPU helps."""
 
 
 class Decision(NamedTuple):
@@ -57,6 +61,24 @@ def decide(
             text += f" The machine that it ran on takes {format_duration_range(total)}."
         return Decision(Verdict.IMPOSSIBLE, text, None)
     return Decision(_verdict(best.candidate), _sentence(best), best)
+
+
+def fix_first(decision: Decision, data_wait_s: float) -> Decision:
+    """The same choice, unless waiting for data would be most of its step: then that comes before any purchase.
+
+    Args:
+        decision: what was chosen.
+        data_wait_s: what a step waits for the data loader, on any machine with such a host.
+    """
+    chosen = decision.chosen
+    step = None if chosen is None else chosen.candidate.step_time_s
+    if step is None or data_wait_s <= step.mid * INPUT_BOUND_SHARE:
+        return decision
+    sentence = (
+        f"Mend the input pipeline first: {data_wait_s / step.mid:.0%} of each step would be spent waiting for the data "
+        f"loader (try more worker processes). Then, if it is still needed: {decision.sentence}"
+    )
+    return decision._replace(verdict=Verdict.FIX_FIRST, sentence=sentence)
 
 
 def title(candidate: Candidate) -> str:
@@ -125,8 +147,7 @@ def _rent_words(best: Option) -> str:
     if candidate.cost_usd is not None:
         return f"{rate}, {format_money_range(candidate.cost_usd)} in all{_done(candidate)}"
     if best.compared_usd is not None and candidate.step_time_s is not None:
-        cost = format_money(best.compared_usd) if best.compared_usd >= 0.1 else f"${best.compared_usd:.2g}"
-        return f"{rate}, about {cost} for {COMPARED_STEPS} steps, the least of all"
+        return f"{rate}, about {compared_cost(best.compared_usd)}, the least of all"
     return f"{rate}, the lowest price of those with the memory; the speed is not known"
 
 

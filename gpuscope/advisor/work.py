@@ -5,11 +5,23 @@ from __future__ import annotations
 from gpuscope.advisor.job import Job
 from gpuscope.domain.base import Range, Value
 from gpuscope.domain.recommendation import Constraints
-from gpuscope.domain.units import format_count
+from gpuscope.domain.units import format_count, format_money
 from gpuscope.errors import UsageError
 
 COMPARED_STEPS = 1000
 """Where the total is not known, costs are compared for this many of the run's steps."""
+
+
+def compared_cost(usd: float) -> str:
+    """What `COMPARED_STEPS` cost, in words, for as many steps as make it at least a cent: `$0.38 for 10M steps`.
+
+    Args:
+        usd: of `COMPARED_STEPS` steps.
+    """
+    steps = COMPARED_STEPS
+    while 0 < usd < 0.01 and steps < 10**9:
+        usd, steps = usd * 10, steps * 10
+    return f"{format_money(usd)} for {format_count(steps)} steps"
 
 
 class Work(Value, frozen=True, kw_only=True):
