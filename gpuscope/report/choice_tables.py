@@ -25,7 +25,7 @@ _CANDIDATE_COLUMNS = (
     ("column.energy", 46.0),
 )
 _FIRST_NUMBER = 2
-MAX_CANDIDATES = 64
+MAX_CANDIDATES = 24
 """Rows in the table; nobody reads on, and the JSON report has them all."""
 _NAMES_A_ROW = 10
 """A row of a table cannot be broken over pages."""
