@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from gpuscope.ui.theme import GRID, set_role
+from gpuscope.ui.widgets.wrapping_label import WrappingLabel
 
 TEXT_WIDTH = 52 * GRID
 
@@ -21,14 +22,11 @@ class MessagePage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         """Empty until one of the `show_…` functions is called."""
         super().__init__(parent)
-        self._title = QLabel(self)
+        self._title = WrappingLabel(self)
         set_role(self._title, "figure")
-        self._text = QLabel(self)
-        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._text = WrappingLabel(self)
         for label in (self._title, self._text):
-            label.setWordWrap(True)
             label.setMaximumWidth(TEXT_WIDTH)
-            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         self._so_far = QPushButton(self.tr("Advise on what is known so far"), self)
         self._estimate = QPushButton(self.tr("Type in a mode&l"), self)
         self._so_far.clicked.connect(self.so_far_requested)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from gpuscope.domain.recommendation import Recommendation
 from gpuscope.ui import theme
 from gpuscope.ui.theme import GRID, Size, set_role
+from gpuscope.ui.widgets.wrapping_label import WrappingLabel
 
 
 class VerdictView(QWidget):
@@ -16,16 +17,16 @@ class VerdictView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         """Empty until `show_recommendation`."""
         super().__init__(parent)
-        self._sentence = _wrapping_label(self)
+        self._sentence = WrappingLabel(self)
         self._sentence.setFont(theme.font(Size.LARGE))
         self._sentence.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        self._basis = _wrapping_label(self)
+        self._basis = WrappingLabel(self)
         set_role(self._basis, "muted")
         self._banner = QFrame(self)
         set_role(self._banner, "banner")
-        self._warning = _wrapping_label(self._banner)
+        self._warning = WrappingLabel(self._banner)
         inside = QVBoxLayout(self._banner)
         inside.setContentsMargins(GRID, GRID // 2, GRID, GRID // 2)
         inside.addWidget(self._warning)
@@ -59,11 +60,3 @@ class VerdictView(QWidget):
         return self.tr("{0} of {1} prices are older than 30 days or undated: check them before you decide.").format(
             stale, len(offers)
         )
-
-
-def _wrapping_label(parent: QWidget) -> QLabel:
-    label = QLabel(parent)
-    label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-    return label

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QFont, QFontDatabase
-from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QProgressBar, QVBoxLayout, QWidget
 
 from gpuscope.domain.run import RunOutcome
 from gpuscope.domain.units import format_bytes, format_duration
@@ -16,6 +16,7 @@ from gpuscope.ui.theme import GRID, Size, set_role
 from gpuscope.ui.widgets.elided_label import ElidedLabel
 from gpuscope.ui.widgets.figure_label import FigureLabel
 from gpuscope.ui.widgets.parts_bar import Part, PartsBar
+from gpuscope.ui.widgets.wrapping_label import WrappingLabel
 
 translate = QCoreApplication.translate
 
@@ -39,8 +40,8 @@ class RunStatus(QWidget):
         super().__init__(parent)
         self.name = ElidedLabel(self)
         set_role(self.name, "title")
-        self.state = _wrapping(self)
-        self.last_output = _wrapping(self)
+        self.state = WrappingLabel(self)
+        self.last_output = WrappingLabel(self)
         self.last_output.setFont(_fixed_font())
         self.last_output.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.progress = QProgressBar(self)
@@ -48,9 +49,8 @@ class RunStatus(QWidget):
         self.steps, self.remaining = FigureLabel(self), FigureLabel(self)
         self.median, self.last = FigureLabel(self, large=True), FigureLabel(self, before=self.tr("last"))
         self.rate, self.samples = FigureLabel(self, large=True), FigureLabel(self)
-        self.memory_title = QLabel(self)
+        self.memory_title = WrappingLabel(self)
         set_role(self.memory_title, "muted")
-        self.memory_title.setWordWrap(True)
         self.parts = PartsBar(self)
         self._explain()
         self._lay_out()
@@ -243,11 +243,3 @@ def _fixed_font() -> QFont:
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     font.setPointSize(theme.POINT_SIZES[Size.SMALL])
     return font
-
-
-def _wrapping(parent: QWidget) -> QLabel:
-    label = QLabel(parent)
-    label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-    return label

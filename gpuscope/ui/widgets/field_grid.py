@@ -9,6 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from gpuscope.ui.theme import GRID, set_role
+from gpuscope.ui.widgets.wrapping_label import WrappingLabel
 
 CELL_MINIMUM_WIDTH = 16 * GRID
 
@@ -48,9 +49,8 @@ class FieldGrid(QWidget):
         title = QLabel(label, cell)
         set_role(title, "muted")
         title.setBuddy(widget)
-        problem = QLabel(cell)
+        problem = WrappingLabel(cell)
         set_role(problem, "trouble")
-        problem.setWordWrap(True)
         problem.hide()
         widget.setParent(cell)
         widget.setSizePolicy(QSizePolicy.Policy.Ignored, widget.sizePolicy().verticalPolicy())
