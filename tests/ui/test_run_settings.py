@@ -67,7 +67,7 @@ def test_each_mistake_is_one_sentence_at_its_field(
     script: Path, changes: dict[str, str], field: str, part: str
 ) -> None:
     fields = {"target": str(script), **changes}
-    found = problems(RunSettings(**fields))  # type: ignore[arg-type]
+    found = problems(RunSettings(**fields))  # type: ignore[arg-type]  # fields of mixed types
     assert part in found[field]
     assert found[field].endswith(".")
 
