@@ -21,6 +21,8 @@ BLOCK_ROWS = 32
 COARSE_ROWS = 100_000
 """More than three days at ten values a second; what is older is in the session file only."""
 INTERVALS_KEPT = 31
+LEAST_INTERVALS = 2
+"""Before so many there is no usual one."""
 
 
 class History:
@@ -53,14 +55,21 @@ class History:
         self._fine.extend(rows)
         self._coarsen(np.asarray(rows, dtype=np.float64))
 
-    def between(self, start_s: float, end_s: float) -> tuple[FloatArray, FloatArray]:
-        """Times and values in [start_s, end_s] and a neighbour on each side; coarse where the full ones are gone."""
-        t, values = self._fine.view()
-        if len(t) and start_s < t[0] and len(self._coarse):
-            coarse_t, coarse_values = self._coarse_before(float(t[0]))
-            t, values = np.concatenate([coarse_t, t]), np.concatenate([coarse_values, values])
-        low, high = np.searchsorted(t, [start_s, end_s])
-        return t[max(0, low - 1) : high + 1], values[max(0, low - 1) : high + 1]
+    def between(self, start_s: float, end_s: float, columns: int | None = None) -> tuple[FloatArray, FloatArray]:
+        """Times and values in [start_s, end_s] and a neighbour on each side.
+
+        Coarse where the full ones are gone, and where `columns` pixels have no use for more.
+        """
+        fine_rows = self._fine.view()
+        t, values = _cut(fine_rows[0], fine_rows[1], start_s, end_s)
+        fine_from_s = float(t[0]) if len(t) else start_s
+        if columns is not None and len(t) > 2 * BLOCK_ROWS * columns:
+            fine_from_s = float(t[-BLOCK_ROWS])  # the newest values are in no block yet
+        if not len(self._coarse) or fine_from_s <= start_s:
+            return t, values
+        fine = t >= fine_from_s
+        coarse_t, coarse_values = _cut(*self._coarse_before(fine_from_s), start_s, end_s)
+        return np.concatenate([coarse_t, t[fine]]), np.concatenate([coarse_values, values[fine]])
 
     def at(self, t: float) -> float | None:
         """The value that held at a moment: the last one before it, if there is no gap between them."""
@@ -79,10 +88,8 @@ class History:
         if self._last_t is None:
             return False
         interval_s = t - self._last_t
-        if interval_s > GAP_INTERVALS * self._least_interval_s and len(self._intervals) >= 2:
-            hole = interval_s > self._longest_wait_s()
-        else:
-            hole = False
+        may_be = interval_s > GAP_INTERVALS * self._least_interval_s and len(self._intervals) >= LEAST_INTERVALS
+        hole = may_be and interval_s > self._longest_wait_s()
         self._intervals.append(interval_s)
         return hole
 
@@ -109,3 +116,8 @@ class History:
         values = np.stack([lowest, highest, np.full(len(t), np.nan)], axis=1)
         kept = np.stack([np.ones(len(t), bool), np.ones(len(t), bool), has_gap > 0], axis=1)
         return times[kept], values[kept]
+
+
+def _cut(t: FloatArray, values: FloatArray, start_s: float, end_s: float) -> tuple[FloatArray, FloatArray]:
+    low, high = np.searchsorted(t, [start_s, end_s])
+    return t[max(0, low - 1) : high + 1], values[max(0, low - 1) : high + 1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication
@@ -34,6 +35,7 @@ PLOTTED_FIELDS = frozenset(
 STALE_AFTER_S = 15.0
 """A reading that is older than this against the newest frame is no longer shown as the present."""
 STEP_TICKS_KEPT = 200_000
+NAN = float("nan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,7 @@ class Reading:
     """Why there is no value, in a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Newest:
+class _Newest(NamedTuple):
     t: float
     value: float | None
     reason: Reason | None
@@ -102,10 +103,12 @@ class MonitorModel:
             return Reading(None, since)
         return Reading(newest.value)
 
-    def between(self, key: str, name: str, start_s: float, end_s: float) -> tuple[FloatArray, FloatArray]:
-        """Times and values of a figure; empty when it was never read."""
+    def between(
+        self, key: str, name: str, start_s: float, end_s: float, columns: int | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Times and values of a figure, in the detail that so many pixels can show; empty when it was never read."""
         history = self._histories.get((key, name))
-        return history.between(start_s, end_s) if history else (np.empty(0), np.empty(0))
+        return history.between(start_s, end_s, columns) if history else (np.empty(0), np.empty(0))
 
     def at(self, key: str, name: str, t: float) -> float | None:
         """The value of a figure at a moment; None in a gap."""
@@ -157,15 +160,17 @@ class MonitorModel:
     ) -> None:
         for name in sample.__struct_fields__:
             value = getattr(sample, name)
-            reason = unavailable.get(name)
-            if not isinstance(value, (int, float)) and reason is None:
+            if isinstance(value, (int, float)):
+                self._newest[key, name] = _Newest(t, value, None)
+            elif name in unavailable:
+                self._newest[key, name] = _Newest(t, None, unavailable[name])
+                value = NAN
+            else:
                 continue
-            number = float(value) if isinstance(value, (int, float)) else None
-            self._newest[key, name] = _Newest(t, number, reason if number is None else None)
             if name in PLOTTED_FIELDS:
                 times_s, values = pending[key, name]
                 times_s.append(t)
-                values.append(float("nan") if number is None else number)
+                values.append(value)
 
     def _take_steps(self, events: Iterable[Event]) -> None:
         times = sorted(event.t for event in events if event.kind == "step")

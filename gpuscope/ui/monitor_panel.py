@@ -42,7 +42,7 @@ class MonitorPanel(QWidget):
         self.chosen: str | None = None
         self._cursor_s: float | None = None
         self._dirty = False
-        self._ended = False
+        self._loading = False
         self._host_card: DeviceCard | None = None
         self.gpu_cards: dict[str, DeviceCard] = {}
         self.bar = MonitorBar(self)
@@ -66,7 +66,7 @@ class MonitorPanel(QWidget):
         """Start over for another session."""
         self.model = MonitorModel(manifest)
         self.view = TimeView()
-        self.chosen, self._cursor_s, self._ended = None, None, False
+        self.chosen, self._cursor_s, self._loading = None, None, True
         self.gpu_cards = {}
         self._host_card = new_host_card(manifest.host, self)
         self._show_cards()
@@ -83,12 +83,12 @@ class MonitorPanel(QWidget):
             self._mark()
 
     def on_loaded(self) -> None:
-        """Everything that the file held is in: show a finished session as a whole."""
+        """Everything that the file held when it was opened is in: draw from now on."""
+        self._loading = False
         self._mark()
 
     def on_session_ended(self) -> None:
         """No more will come: show the whole of it, unless the person chose a part."""
-        self._ended = True
         if not self.view.zoomed and not self.view.paused:
             self.view.window_s = None
         self._mark()
@@ -125,7 +125,7 @@ class MonitorPanel(QWidget):
             self.view.scale(factor, self.model.end_s)
             self._mark()
 
-    def move(self, share: float) -> None:
+    def go(self, share: float) -> None:
         """Go back (negative) or on by a share of what is shown."""
         if self.model is not None:
             self.view.move(share, self.model.end_s)
@@ -185,7 +185,7 @@ class MonitorPanel(QWidget):
         self.processes.setVisible(bool(processes))
 
     def _redraw_if_needed(self) -> None:
-        if self._dirty:
+        if self._dirty and not self._loading:
             self.redraw()
 
     def _mark(self) -> None:
@@ -241,7 +241,7 @@ class MonitorPanel(QWidget):
         self.bar.window_chosen.connect(self.set_window)
         self.bar.pause_toggled.connect(self.toggle_pause)
         self.bar.reset_requested.connect(self.reset_zoom)
-        self.plots.moved.connect(self.move)
+        self.plots.moved.connect(self.go)
         self.plots.scaled.connect(self._on_scaled)
         self.plots.reset_requested.connect(self.reset_zoom)
         self.plots.cursor_moved.connect(self._on_cursor_moved)

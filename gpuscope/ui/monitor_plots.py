@@ -144,7 +144,7 @@ class MonitorPlots(QWidget):
 def _reduced(
     model: MonitorModel, key: str, field: str, span: tuple[float, float], columns: int
 ) -> tuple[FloatArray, FloatArray]:
-    t, values = model.between(key, field, *span)
+    t, values = model.between(key, field, *span, columns)
     return min_max(t, values, *span, columns)
 
 

@@ -14,8 +14,8 @@ from gpuscope.store.reader import SessionState
 from gpuscope.ui.bridge import SessionBridge
 
 POLL_INTERVAL_S = 0.1
-FRAMES_A_PIECE = 500
-"""Handed over at once: the window takes this many in a few milliseconds."""
+SAMPLES_A_PIECE = 400
+"""Samples of GPUs, and of the host, handed over at once: the window takes them in a few milliseconds."""
 
 
 class SessionWorker(threading.Thread):
@@ -63,14 +63,17 @@ class SessionWorker(threading.Thread):
 
 
 def pieces(update: Update) -> Iterator[Update]:
-    """An update in parts of at most `FRAMES_A_PIECE` frames; nothing at all when it holds nothing new."""
+    """An update in parts of about `SAMPLES_A_PIECE` samples; nothing at all when it holds nothing new."""
     if not (update.frames or update.events or update.output or update.notes or update.outcome):
         return
     frames, devices = update.frames, update.devices
-    while len(frames) > FRAMES_A_PIECE:
-        yield Update(frames=frames[:FRAMES_A_PIECE], devices=devices, state=update.state, more=True)
-        frames, devices = frames[FRAMES_A_PIECE:], None
-    yield replace(update, frames=frames, devices=devices)
+    gpus = max((len(frame.gpus or ()) for frame in frames[-1:]), default=0)
+    size = max(1, SAMPLES_A_PIECE // (1 + gpus))
+    for start in range(0, len(frames) - size, size):
+        yield Update(frames=frames[start : start + size], devices=devices, state=update.state, more=True)
+        devices = None
+    last = (len(frames) - 1) // size * size if frames else 0
+    yield replace(update, frames=frames[last:], devices=devices)
 
 
 def _has_ended(update: Update) -> bool:

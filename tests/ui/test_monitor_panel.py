@@ -36,6 +36,7 @@ def _fill(panel: MonitorPanel, path: Path, **session: object) -> None:
     follower = Follower(sessions.write_session(path, **session))  # type: ignore[arg-type]  # arguments by name
     panel.on_session_opened(follower.manifest)
     panel.on_update(follower.poll())
+    panel.on_loaded()
     follower.close()
     panel.redraw()
 

@@ -115,3 +115,21 @@ def test_what_is_older_than_the_full_hour_stays_as_extremes() -> None:
     assert not np.isnan(shown).any()
     assert shown.max() == 7.0
     assert len(shown_t) < FINE_ROWS + 2 * 20_000 / BLOCK_ROWS + 100
+
+
+def test_many_values_on_few_pixels_come_as_extremes_up_to_the_newest() -> None:
+    count = 20_000
+    t = np.arange(count) * 0.1
+    values = np.sin(t / 50)
+    values[[777, count - 1]] = 7.0, 8.0
+    history = History(0.1)
+    for start in range(0, count, 77):
+        history.extend(t[start : start + 77].tolist(), values[start : start + 77].tolist())
+    shown_t, shown = history.between(0, count, columns=100)
+    assert len(shown_t) < count / 8
+    assert np.all(np.diff(shown_t) >= 0)
+    assert (shown_t[0], shown_t[-1]) == (0.0, t[-1])
+    assert set(shown[shown > 6]) == {7.0, 8.0}
+    assert np.abs(np.diff(np.unique(shown_t))).max() <= 0.1 * BLOCK_ROWS + 1e-9
+    fine_t, _ = history.between(0, 100, columns=1000)
+    assert len(fine_t) == 1001

@@ -10,6 +10,7 @@ from gpuscope.engine.follow import Update
 from gpuscope.store.reader import SessionState
 from gpuscope.ui.session_notes import outcome_note, update_notes
 from gpuscope.ui.session_status import SessionStatus, clock_text, rate_text
+from gpuscope.ui.session_worker import SAMPLES_A_PIECE, pieces
 from tests.ui.sessions import ZERO_S, failed, finished, frame, manifest
 
 
@@ -109,3 +110,19 @@ def test_time_zero_is_the_sessions() -> None:
     status.take(Update(frames=[frame(10)]))
     assert status.elapsed_s == pytest.approx(1.0)
     assert frame(10).monotonic_s == pytest.approx(ZERO_S + 1.0)
+
+
+@pytest.mark.parametrize("count", [0, 1, 132, 133, 134, 266, 1000])
+def test_a_long_update_is_handed_over_in_parts_that_lose_nothing(count: int) -> None:
+    frames = [frame(number, gpus=2) for number in range(count)]
+    whole = Update(frames=frames, devices=[], output=b"text", events=[_step(1, 1.0)])
+    parts = list(pieces(whole))
+    assert [each for part in parts for each in part.frames] == frames
+    assert b"".join(part.output for part in parts) == b"text"
+    assert [part.more for part in parts] == [True] * (len(parts) - 1) + [False]
+    assert [part.devices for part in parts] == [[]] + [None] * (len(parts) - 1)
+    assert max(len(part.frames) for part in parts) <= SAMPLES_A_PIECE // 3
+
+
+def test_nothing_new_is_not_handed_over() -> None:
+    assert list(pieces(Update())) == []
