@@ -14,8 +14,8 @@ step            n (from 1, of this optimizer), steps (how many this event covers
                 20 ms), duration_s (since the end of the step before, a mean over `steps`; null for the first),
                 optimizer (key), skipped (true, false, or null when that cannot be known without waiting for the
                 device), profiled (the duration holds the cost of the profile), probe_s (the probe's own part of the
-                time). Ends of steps are the host's: the device may still work. Every optimizer tells its own steps;
-                domain/steps.py says which of them are the job's
+                time). Ends of steps are the host's: the device may still work. A step that a CUDA graph replays is
+                not seen. Every optimizer tells its own steps; domain/steps.py says which of them are the job's
 optimizer       key, class_name, parameters, parameter_bytes, gradient_bytes, state_bytes,
                 parameter_dtypes {dtype: bytes}, devices {type: bytes}, foreach, fused, dominant (bool: the most
                 parameter bytes so far), after_step. Written at its updates 1, 2, 10, 100 ... and at the end;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Mapping
 from typing import Any, Iterable, Iterator
 
 _NAMED_MODELS = 20
@@ -77,7 +78,8 @@ def optimizer_census(optimizers: list[Any], inner: list[Any], torch: Any) -> dic
         if parameter.grad is not None:
             gradients.add(parameter.grad)
     for optimizer in optimizers + inner:
-        for value in list(getattr(optimizer, "state", {}).values()):
+        optimizer_state = getattr(optimizer, "state", None)
+        for value in list(optimizer_state.values()) if isinstance(optimizer_state, Mapping) else []:
             for tensor in _tensors_in(value, torch.Tensor):
                 state.add(tensor)
     first_group = optimizers[0].param_groups[0] if optimizers and optimizers[0].param_groups else {}
@@ -163,7 +165,7 @@ def _storage(tensor: Any) -> tuple[Any, int]:
 def _tensors_in(value: Any, tensor_type: Any) -> Iterator[Any]:
     if isinstance(value, tensor_type):
         yield value
-    elif isinstance(value, dict):
+    elif isinstance(value, Mapping):
         for one in list(value.values()):
             for tensor in _tensors_in(one, tensor_type):
                 yield tensor

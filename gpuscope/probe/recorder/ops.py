@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import _thread
+import contextlib
 import os
 import time
 from typing import Any
 
-from .devices import cuda_is_in_use
+from .devices import compiled_anything, cuda_is_in_use
 
 # A step with more events than this would take seconds to add up (about 5 µs an event): its profile is dropped.
 _EVENT_LIMIT = 400_000
@@ -14,6 +16,10 @@ _USER_SCOPE = 7  # torch's RecordScope::USER_SCOPE: a region that somebody named
 _MARK = "gpuscope_optimizer_step"
 _LOADER_PREFIX = "enumerate(DataLoader)"
 _BACKWARD_PREFIX = "autograd::engine::evaluate_function"
+# Where the step does not end (the job validates, or trains no more), the profile is given up after so many seconds, or
+# so many times the step before: its events take memory all the while.
+_LATE_AFTER_S = 15.0
+_LATE_AFTER_STEPS = 4
 # Some versions announce each profile on the script's output; this threshold, read at the first profile, stops that.
 _QUIET = ("KINETO_LOG_LEVEL", "99")
 
@@ -27,21 +33,28 @@ class StepProfile:
         self._mark: Any = None
         self._closure_in_step = False
         self._cost_s = 0.0
-        self._release: Any = None
+        self._release: list[Any] = []
+        self._deadline_s = 0.0
+        self._thread = 0
 
     @property
     def running(self) -> bool:
         """True between start and stop."""
         return self._profiler is not None
 
-    def start(self) -> bool:
-        """Begin; False where a profile would be unsafe (another profiler, a graph being captured)."""
+    def start(self, *, expected_s: float) -> bool:
+        """Begin; False where a profile would be unsafe (another profiler, a graph being captured).
+
+        Args:
+            expected_s: how long the step should take.
+        """
         began_s = time.perf_counter()
         if self._unsafe():
             return False
         profiler_module = self._torch.autograd.profiler
         self._profiler = self._new_profiler(profiler_module)
         self._yield_to_others(profiler_module)
+        self._watch_the_time(expected_s)
         quiet_name, quiet_value = _QUIET
         quieten = quiet_name not in os.environ
         try:
@@ -84,6 +97,12 @@ class StepProfile:
         device_type = "cuda" if cuda_is_in_use(self._torch) else "cpu"
         cost_s = self._cost_s + time.perf_counter() - began_s
         return {"device_type": device_type, "cost_s": round(cost_s, 6), "rows": rows}
+
+    def give_up_if_late(self, *_arguments: Any) -> None:
+        """End without a result where the step takes far too long; only its own thread can end a profile."""
+        if self.running and time.perf_counter() > self._deadline_s and _thread.get_ident() == self._thread:
+            with contextlib.suppress(Exception):  # called from the script's own modules, which must not see it
+                self.abandon()
 
     def abandon(self) -> None:
         """End without a result."""
@@ -128,7 +147,15 @@ class StepProfile:
                 setattr(profile_type, name, original)
 
         setattr(profile_type, name, prepare)
-        self._release = release
+        self._release.append(release)
+
+    def _watch_the_time(self, expected_s: float) -> None:
+        """Look at the clock at each call of a module, except where the compiler would notice such a hook."""
+        self._deadline_s = time.perf_counter() + max(_LATE_AFTER_S, _LATE_AFTER_STEPS * expected_s)
+        self._thread = _thread.get_ident()
+        if not compiled_anything(self._torch):
+            register = self._torch.nn.modules.module.register_module_forward_pre_hook
+            self._release.append(register(self.give_up_if_late).remove)
 
     def _leave_mark(self) -> None:
         mark, self._mark = self._mark, None
@@ -137,8 +164,8 @@ class StepProfile:
 
     def _end(self) -> None:
         self._profiler = None
-        release, self._release = self._release, None
-        if release is not None:
+        releases, self._release = self._release, []
+        for release in releases:
             release()
 
 

@@ -7,6 +7,7 @@ import sys
 import time
 from typing import Any
 
+from .batches import BatchSum
 from .census import model_census, optimizer_census, parameter_bytes, parameters_of
 from .devices import MemoryWatch, compiled_anything, cuda_is_in_use, device_event_fields, framework_fields, tf32_allowed
 from .ops import StepProfile
@@ -31,7 +32,7 @@ class _Pace:
         self.waiting = 0
         self.gradient_bytes = 0
         self.next_census = 1
-        self.slow = False
+        self.last_duration_s = 0.0
 
 
 class TrainingRecorder:
@@ -54,12 +55,10 @@ class TrainingRecorder:
     def _start_counting(self) -> None:
         self._pace: dict[str, _Pace] = {}
         self._memory = MemoryWatch(self._torch)
-        self._samples = 0
-        self._samples_known = True
-        self._batches = 0
-        self._wait_s = 0.0
+        self._batches = BatchSum(self._torch.Tensor)
         self._probe_s = 0.0
         self._marked_until = 0
+        self._finished = False
         self._described: Any = None
         self._model_written = False
         self._devices_listed = False
@@ -81,13 +80,8 @@ class TrainingRecorder:
     def batch_arrived(self, batch: Any, began_s: float) -> None:
         """The data loader handed over a batch that was asked for at `began_s`."""
         now_s = time.monotonic()
-        self._batches += 1
-        self._wait_s += now_s - began_s
-        samples = _samples_in(batch, self._torch.Tensor)
-        if samples is None:
-            self._samples_known = False
-        else:
-            self._samples += samples
+        self._batches.add(batch, now_s - began_s)
+        self.profile.give_up_if_late()
         self._probe_s += time.monotonic() - now_s
 
     def scaler_used(self, scaler: Any) -> None:
@@ -118,14 +112,17 @@ class TrainingRecorder:
         return counters[-1] if counters else {}
 
     def finish(self) -> None:
-        """Write what is still to be said at the end of the process."""
+        """Write what is still to be said at the end of the process (children may be told twice)."""
+        if self._finished:
+            return
+        self._finished = True
         self.profile.abandon()
         for tracked in self.tracker.tracked:
             pace = self._pace.get(tracked.key)
             if pace is None or pace.last_end_s is None:
                 continue
             if pace.waiting:
-                self._write_step(tracked, pace, pace.last_end_s, skipped=False)
+                self._write_step(tracked.key, pace, tracked.steps, pace.last_end_s)
             if tracked.optimizers():
                 self._write_census(tracked, pace)
         if self._writer.is_open:
@@ -152,24 +149,19 @@ class TrainingRecorder:
             pace.waiting += 1
         else:
             if previous_s is not None:
-                pace.slow = end_s - previous_s > _SLOW_STEP_S
-            self._write_step(tracked, pace, end_s, skipped=skipped, ends_now=True, marked=marked)
+                pace.last_duration_s = end_s - previous_s
+                if pace.waiting and not mergeable:
+                    self._write_step(tracked.key, pace, tracked.steps - 1, previous_s)
+            pace.waiting += 1
+            self._write_step(tracked.key, pace, tracked.steps, end_s, skipped=skipped, marked=marked)
         self._after_step(tracked, pace, dominant, end_s)
         self._probe_s += time.monotonic() - end_s
 
     def _write_step(
-        self,
-        tracked: TrackedOptimizer,
-        pace: _Pace,
-        end_s: float,
-        *,
-        skipped: bool | None,
-        ends_now: bool = False,
-        marked: bool = False,
+        self, key: str, pace: _Pace, number: int, end_s: float, *, skipped: bool | None = False, marked: bool = False
     ) -> None:
-        """Write the step that ends now together with those that waited to be written."""
-        covered = pace.waiting + (1 if ends_now else 0)
-        pace.waiting = 0
+        """Write the steps that wait to be written, the last of which is this one."""
+        covered, pace.waiting = pace.waiting, 0
         duration = "null"
         if pace.written_end_s is not None:
             duration = "%.6f" % ((end_s - pace.written_end_s) / covered)
@@ -182,29 +174,19 @@ class TrainingRecorder:
             % (
                 end_s,
                 os.getpid(),
-                tracked.steps,
+                number,
                 covered,
                 duration,
-                tracked.key,
+                key,
                 _JSON_WORDS[skipped],
                 _JSON_WORDS[marked],
                 probe_s,
             )
         ).encode()
-        if tracked is self.tracker.dominant and self._batches:
-            line += self._batch_line(end_s, covered)
+        dominant = self.tracker.dominant
+        if self._batches.batches and dominant is not None and dominant.key == key:
+            line += encode("batch", {"t": round(end_s, 6), **self._batches.take(covered)})
         self._writer.write_line(line)
-
-    def _batch_line(self, end_s: float, covered: int) -> bytes:
-        fields = {
-            "t": round(end_s, 6),
-            "samples": self._samples / covered if self._samples_known else None,
-            "batches": self._batches / covered,
-            "wait_s": round(self._wait_s / covered, 6),
-            "steps": covered,
-        }
-        self._samples, self._batches, self._wait_s, self._samples_known = 0, 0, 0.0, True
-        return encode("batch", fields)
 
     def _after_step(self, tracked: TrackedOptimizer, pace: _Pace, dominant: bool, end_s: float) -> None:
         if dominant and self.profile.running:
@@ -215,7 +197,7 @@ class TrainingRecorder:
             self._list_devices()
             self._writer.write("memory", **fields)
         if dominant and self._profile_wanted:
-            self._maybe_profile(tracked.steps + 1, pace.slow)
+            self._maybe_profile(tracked.steps + 1, pace.last_duration_s)
 
     # Bytes
 
@@ -270,10 +252,11 @@ class TrainingRecorder:
 
     # The profiled step
 
-    def _maybe_profile(self, step: int, slow: bool) -> None:
+    def _maybe_profile(self, step: int, last_duration_s: float) -> None:
+        slow = last_duration_s > _SLOW_STEP_S
         if step == _PROFILED_STEP or (step == _PROFILED_STEP_IF_SLOW and slow):
             self._profile_wanted = False
-            if self.profile.start():
+            if self.profile.start(expected_s=last_duration_s):
                 # The step after it pays for adding the operators up.
                 self._marked_until = step + 1
 
@@ -298,21 +281,8 @@ def _skipped_inside(optimizer: Any) -> bool | None:
     found_inf = getattr(optimizer, "found_inf", None)
     if found_inf is None:
         return False
-    return bool(found_inf.item()) if found_inf.device.type == "cpu" else None
-
-
-def _samples_in(batch: Any, tensor_type: Any, depth: int = 3) -> int | None:
-    """Length of the first tensor found in a batch; None where there is none."""
-    if isinstance(batch, tensor_type):
-        return int(batch.shape[0]) if batch.dim() else 1
-    if not depth:
-        return None
-    parts = batch.values() if hasattr(batch, "values") else batch if isinstance(batch, (list, tuple)) else ()
-    for part in parts:
-        samples = _samples_in(part, tensor_type, depth - 1)
-        if samples is not None:
-            return samples
-    return None
+    device = getattr(found_inf, "device", None)
+    return bool(found_inf.item()) if getattr(device, "type", None) == "cpu" else None
 
 
 def _finish_with_worker(finish: Any) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from gpuscope.domain import events
 from gpuscope.domain.ops import classify
+from gpuscope.domain.steps import steps_of
 
 from .conftest import Outcome, Runner
 
@@ -179,3 +180,37 @@ def test_cost_of_a_step_is_small(run_probed: Runner) -> None:
     # Meant to be 20 µs; a busy machine may be several times slower, and the quickest steps tell.
     costs = sorted(step["probe_s"] for step in outcome.all("step") if step["n"] > 12)
     assert costs[len(costs) // 10] < 60e-6
+
+
+def test_profile_of_a_step_that_does_not_end_is_given_up(run_probed: Runner) -> None:
+    source = TRAINING + (
+        "import time\nimport _gpuscope_probe.ops as ops\nops._LATE_AFTER_S = 0.2\nops._LATE_AFTER_STEPS = 0\n"
+        "for step in train():\n"
+        "    if step == 4:\n"
+        "        before = torch.autograd._profiler_enabled()\n"
+        "        model(torch.ones(1, 3, 16, 16)); time.sleep(0.3); model(torch.ones(1, 3, 16, 16))\n"
+        "        hooks = torch.nn.modules.module._global_forward_pre_hooks\n"
+        "        print(before, torch.autograd._profiler_enabled(), len(hooks))\n"
+    )
+    outcome = run_probed(source)
+    assert (outcome.output, outcome.errors) == ("True False 0\n", "")
+    assert not outcome.all("ops")
+    assert len(outcome.all("step")) == 16
+
+
+def test_short_steps_are_written_together_but_skips_stay_apart(run_probed: Runner) -> None:
+    source = (
+        "import torch\n"
+        "p = torch.nn.Parameter(torch.ones(4)); o = torch.optim.SGD([p], lr=0.1)\n"
+        "scaler = torch.amp.GradScaler('cpu', init_scale=2.0)\n"
+        "for i in range(400):\n"
+        "    scaler.scale(p.sum()).backward()\n"
+        "    if i in (150, 151, 399): p.grad[0] = float('nan')\n"
+        "    scaler.step(o); scaler.update(); o.zero_grad()\n"
+    )
+    outcome = run_probed(source, GPUSCOPE_PROBE_PROFILE="0")
+    steps = steps_of(outcome.domain_events)
+    assert len(outcome.all("step")) < 300
+    assert [i for i, step in enumerate(steps) if step.skipped] == [150, 151, 399]
+    assert len(steps) == 400
+    assert outcome.all("step")[-1]["n"] == 400
