@@ -118,7 +118,7 @@ class Sampler:
         start_s = time.monotonic()
         budget = DriverBudget(start_s)
         self._gpu_tickers = {tier: Ticker(budget.interval_s(tier, self._interval_s), start_s) for tier in Tier}
-        while not self._stopping.is_set():  # a wake-up that comes from here on is not lost
+        while not self._stopping.is_set():
             self._take_interval(budget)
             for tier, ticker in self._gpu_tickers.items():
                 if ticker.due(time.monotonic()):
@@ -127,7 +127,8 @@ class Sampler:
                         self._pipe.send(frame)
             self._keep_to(budget, source)
             next_s = min(ticker.next_s for ticker in self._gpu_tickers.values())
-            self._gpus_wake.wait(max(0.0, next_s - time.monotonic()))
+            if not self._stopping.is_set():  # its wake-up may have been cleared above
+                self._gpus_wake.wait(max(0.0, next_s - time.monotonic()))
         source.close()
 
     def _take_interval(self, budget: DriverBudget) -> None:
