@@ -36,6 +36,7 @@ class CandidateTable(QTableView):
     def __init__(self, parent: QWidget | None = None) -> None:
         """Empty until `show_recommendation`."""
         super().__init__(parent)
+        self._figure_widths: dict[Column, int] = {}
         self.candidates = CandidateModel(self)
         self.setModel(self.candidates)
         self.setItemDelegate(RangeDelegate(self))
@@ -75,6 +76,7 @@ class CandidateTable(QTableView):
         self.candidates.show(recommendation)
         head = self.horizontalHeader()
         self.candidates.sort(head.sortIndicatorSection(), head.sortIndicatorOrder())
+        self._figure_widths = {column: self._figure_width(column) for column in Column}
         self._share_width()
 
     def choose(self, candidate_number: int) -> None:
@@ -112,6 +114,10 @@ class CandidateTable(QTableView):
         if column is Column.CONFIGURATION:
             least, most = CONFIGURATION_WIDTHS
             return min(max(least, self.viewport().width() * 3 // 10), most)
+        return self._figure_widths.get(column, FIGURE_MINIMUM_WIDTH)
+
+    def _figure_width(self, column: Column) -> int:
+        """Asks every row, so once for each recommendation, not for each resize."""
         head = self.horizontalHeader().sectionSizeHint(column)
         return max(FIGURE_MINIMUM_WIDTH, self.sizeHintForColumn(column), head)
 
