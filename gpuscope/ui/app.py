@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -34,6 +35,7 @@ def main(argv: list[str]) -> int:
     application.setApplicationName("gpuscope")
     window = create_window(application)
     window.show()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C in the terminal ends the window at once; runs go on
     window.start(Path(argv[0]) if argv else None)
     return application.exec()
 

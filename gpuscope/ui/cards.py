@@ -17,18 +17,6 @@ translate = QCoreApplication.translate
 
 SPARK_S = 60.0
 VENDOR_PREFIX = "NVIDIA "
-IDLE_BIT = 0x1
-SLOWED_BY = {
-    0x2: "clock settings",
-    0x4: "power cap",
-    0x8: "hardware slowdown",
-    0x10: "sync boost",
-    0x20: "heat",
-    0x40: "heat",
-    0x80: "power brake",
-    0x100: "display clocks",
-}
-"""NVML's clock-event reasons (nvml.h, nvmlClocksEventReason*); bit 0, idle, is not throttling."""
 
 
 def new_gpu_card(device: Device, parent: QWidget) -> DeviceCard:
@@ -44,6 +32,12 @@ def new_gpu_card(device: Device, parent: QWidget) -> DeviceCard:
             "Share of time in which at least one kernel ran, from the driver. It does not say how much of the GPU's "
             "capacity was used: a single small kernel counts as 100%.",
         )
+    )
+    card.details["power"].setWhatsThis(translate("Cards", "Power drawn now by the whole card, from the driver."))
+    card.details["temperature"].setWhatsThis(translate("Cards", "Temperature of the GPU's core, from the driver."))
+    card.details["clock"].setWhatsThis(translate("Cards", "Clock of the streaming multiprocessors now."))
+    card.flag.setWhatsThis(
+        translate("Cards", "Why the driver keeps the clocks below what the card could do. Idle does not count.")
     )
     card.memory.setWhatsThis(
         translate(
@@ -135,7 +129,20 @@ def _memory_tooltip(used: float, total: float, reserved: float | None) -> str:
 def _slowed_texts(reading: Reading) -> tuple[str, str]:
     if reading.value is None:
         return "", ""
-    bits = int(reading.value) & ~IDLE_BIT
-    words = dict.fromkeys(translate("Cards", text) for bit, text in SLOWED_BY.items() if bits & bit)
+    words = dict.fromkeys(text for bit, text in _slowed_by().items() if int(reading.value) & bit)
     text = ", ".join(words)
     return text, translate("Cards", "The clocks are held down by: {0}.").format(text) if text else ""
+
+
+def _slowed_by() -> dict[int, str]:
+    """NVML's clock-event reasons (nvml.h, nvmlClocksEventReason*); bit 0, idle, is no slowdown and left out."""
+    return {
+        0x2: translate("Cards", "clock settings"),
+        0x4: translate("Cards", "power cap"),
+        0x8: translate("Cards", "hardware slowdown"),
+        0x10: translate("Cards", "sync boost"),
+        0x20: translate("Cards", "heat"),
+        0x40: translate("Cards", "heat"),
+        0x80: translate("Cards", "power brake"),
+        0x100: translate("Cards", "display clocks"),
+    }

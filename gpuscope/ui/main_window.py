@@ -25,7 +25,7 @@ from gpuscope.ui.panel_area import PanelArea
 from gpuscope.ui.report_export import ReportExport
 from gpuscope.ui.session_controller import SessionController
 from gpuscope.ui.session_header import SessionHeader
-from gpuscope.ui.session_notes import outcome_note, update_notes
+from gpuscope.ui.session_notes import update_notes
 from gpuscope.ui.session_status import SessionStatus, clock_text
 from gpuscope.ui.settings import WindowSettings
 from gpuscope.ui.theme import Mode, apply_theme
@@ -58,6 +58,7 @@ class MainWindow(QMainWindow):
         self.session = SessionController(self)
         self.export = ReportExport(self)
         self._status: SessionStatus | None = None
+        self._output_was_shown = False
         self._unfinished = Newest(self)
         self._copying = Newest(self)
         self.setWindowTitle("gpuscope")
@@ -247,18 +248,17 @@ class MainWindow(QMainWindow):
     # -- what the session does ---------------------------------------------------------------------------------
 
     def _on_opened(self, manifest: Manifest, path: Path) -> None:
-        self._status = SessionStatus(manifest)
+        monitor_only = self.session.monitor_only
+        self._status = SessionStatus(manifest, "" if monitor_only else path.stem)
+        self.setWindowTitle("gpuscope" if monitor_only else f"{self._status.title} – gpuscope")
         self.banners.clear()
         self.output_view.clear()
         self.monitor_panel.on_session_opened(manifest)
-        monitor_only = self.session.monitor_only
         self.welcome.setVisible(monitor_only)
         self.panels.reveal(self.panels.monitor)
         if not monitor_only:
             self.run_panel.on_session_opened(manifest)
             self.advisor_panel.on_session_opened(manifest, path)
-        if manifest.run is not None:
-            self.panels.reveal(self.panels.output)
         self._show_status()
         self._enable_actions()
 
@@ -267,12 +267,18 @@ class MainWindow(QMainWindow):
             return
         self._status.take(update)
         self.monitor_panel.on_update(update)
-        self.output_view.add(update.output)
+        self._show_output(update.output)
         if not self.session.monitor_only:
             self.run_panel.on_update(update)
         for sentence in update_notes(update):
             self.banners.show_note(sentence)
         self._show_status()
+
+    def _show_output(self, output: bytes) -> None:
+        self.output_view.add(output)
+        if output and not self._output_was_shown:
+            self._output_was_shown = True  # once: whoever hides it does not want it back with the next session
+            self.panels.reveal(self.panels.output)
 
     def _on_progress(self, session_s: float) -> None:
         self.say(self.tr("Reading the session: {0} so far…").format(clock_text(session_s)))
@@ -295,10 +301,16 @@ class MainWindow(QMainWindow):
         self.run_panel.on_session_ended(outcome)
         self.advisor_panel.on_session_ended(outcome)
         self.monitor_panel.on_session_ended()
-        if outcome is None or self._status.is_trouble():
-            self.banners.show_note(outcome_note(outcome))
         if outcome is None:
-            self._unfinished.submit(_look_around)
+            self._say_broken_off()
+        elif self._status.is_trouble():
+            self.banners.show_note(outcome.sentence)
+
+    def _say_broken_off(self) -> None:
+        sentence = self.tr("The recording broke off: everything up to then is shown.")
+        if self.session.path is not None:
+            self.banners.show_note(sentence, self.tr("Look again"), partial(self.session.open, self.session.path))
+        self._unfinished.submit(_look_around)
 
     def _on_failed(self, sentence: str) -> None:
         self.banners.show_note(sentence)

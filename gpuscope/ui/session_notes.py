@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from PySide6.QtCore import QCoreApplication
 
 from gpuscope.domain.events import SUPERVISOR, Event
-from gpuscope.domain.run import RunOutcome
 from gpuscope.engine.follow import Update
 from gpuscope.ui.session_status import clock_text
 
@@ -46,10 +45,3 @@ def event_note(event: Event) -> str:
     if event.kind in {"note", "finding"}:
         return str(data.get("sentence", ""))
     return ""
-
-
-def outcome_note(outcome: RunOutcome | None) -> str:
-    """How a session ended, when that needs saying."""
-    if outcome is None:
-        return translate("SessionNotes", "The recording broke off: everything up to then is shown.")
-    return outcome.sentence

@@ -24,9 +24,10 @@ STALLED_AFTER_S = 30.0
 class SessionStatus:
     """Steps, rate and state of one session, as far as it has been followed."""
 
-    def __init__(self, manifest: Manifest) -> None:
-        """Nothing is known yet but the manifest."""
+    def __init__(self, manifest: Manifest, name: str = "") -> None:
+        """Nothing is known yet but the manifest; `name` is shown for what is no run."""
         self.manifest = manifest
+        self._name = name
         self.live = True
         self.outcome: RunOutcome | None = None
         self.elapsed_s = 0.0
@@ -37,8 +38,8 @@ class SessionStatus:
 
     @property
     def title(self) -> str:
-        """The part of the command line that the person typed, or what kind of recording it is."""
-        return self.manifest.run.display if self.manifest.run else self.manifest.host.hostname
+        """The part of the command line that the person typed, or the name of the recording or machine."""
+        return self.manifest.run.display if self.manifest.run else self._name or self.manifest.host.hostname
 
     @property
     def total_steps(self) -> int | None:

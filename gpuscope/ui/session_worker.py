@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gpuscope.engine.follow import Follower, Update
+from gpuscope.engine.session import open_session
 from gpuscope.errors import SessionError
 from gpuscope.store.reader import SessionState
 from gpuscope.ui.bridge import SessionBridge
@@ -30,6 +31,7 @@ class SessionWorker(threading.Thread):
     def run(self) -> None:
         """Follow; every failure reaches the window as one sentence."""
         try:
+            open_session(self._path).close()  # completes what an interrupted run left behind
             with contextlib.closing(Follower(self._path)) as follower:
                 if self._bridge.post("opened", follower.manifest, self._path):
                     self._follow(follower)

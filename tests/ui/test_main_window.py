@@ -280,3 +280,73 @@ def test_a_copy_of_a_growing_session_can_be_saved(
     qtbot.waitUntil(lambda: str(target) in window.statusBar().currentMessage(), timeout=WAIT_MS)
     assert target.is_file()
     writer.close()
+
+
+def test_zoom_to_the_steady_state(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    window.zoom_to_steady()
+    assert "not enough steps" in window.statusBar().currentMessage()
+    path = sessions.write_session(tmp_path / "run.gpuscope", seconds=30)
+    with qtbot.waitSignal(window.session.ended, timeout=WAIT_MS):
+        window.start(path)
+    window.zoom_to_steady()
+    assert window.monitor_panel.view.span(0.0) == pytest.approx((2.0 + 10 * 0.12, 2.0 + 229 * 0.12))
+
+
+def test_a_session_that_broke_off_is_told_and_can_be_looked_at_again(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    writer = sessions.start_session(tmp_path / "run.gpuscope")
+    sessions.fill_session(writer, seconds=3, gpus=1)
+    _open(qtbot, window, writer.path)
+    with qtbot.waitSignal(window.session.ended, timeout=WAIT_MS):
+        writer.abandon()
+    assert window.header.state.text() == "interrupted"
+    note = next(banner for banner in window.banners.shown() if "broke off" in banner.sentence)
+    assert note.action_button is not None
+    with qtbot.waitSignal(window.session.ended, timeout=WAIT_MS):
+        note.action_button.click()
+    assert window.session.path == writer.path
+    assert window.monitor_panel.model is not None
+    assert window.monitor_panel.model.end_s == pytest.approx(3.0)
+
+
+def test_the_output_is_shown_once_and_stays_hidden_when_put_away(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    assert not window.panels.output.isVisible()
+    first = sessions.write_session(tmp_path / "a.gpuscope", seconds=3)
+    second = sessions.write_session(tmp_path / "b.gpuscope", seconds=3)
+    _open(qtbot, window, first)
+    assert window.panels.output.isVisible()
+    window.panels.output.hide()
+    _open(qtbot, window, second)
+    assert not window.panels.output.isVisible()
+
+
+@pytest.mark.parametrize("suffix", [".json", ".pdf"])
+def test_the_report_is_written_beside_the_window(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    path = sessions.write_session(tmp_path / "run.gpuscope", seconds=20)
+    with qtbot.waitSignal(window.session.ended, timeout=WAIT_MS):
+        window.start(path)
+    target = tmp_path / f"report{suffix}"
+    monkeypatch.setattr("gpuscope.ui.report_export.QFileDialog.getSaveFileName", lambda *_: (str(target), ""))
+    with qtbot.waitSignal(window.export.written, timeout=3 * WAIT_MS):
+        qtbot.mouseClick(window.header.report, Qt.MouseButton.LeftButton)
+    assert target.stat().st_size > 1000
+    assert window.statusBar().currentMessage() == f"{target} is written."
+
+
+def test_a_report_that_cannot_be_written_is_one_sentence(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = sessions.write_session(tmp_path / "run.gpuscope", seconds=20)
+    with qtbot.waitSignal(window.session.ended, timeout=WAIT_MS):
+        window.start(path)
+    target = tmp_path / "no such folder" / "report.json"
+    monkeypatch.setattr("gpuscope.ui.report_export.QFileDialog.getSaveFileName", lambda *_: (str(target), ""))
+    with qtbot.waitSignal(window.export.failed, timeout=3 * WAIT_MS):
+        window.export_report()
+    assert len(window.banners.sentences()) == 1
+    assert "report.json" in window.banners.sentences()[0]

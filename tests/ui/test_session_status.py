@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gpuscope.domain.events import Event
-from gpuscope.domain.run import OutcomeKind, RunOutcome
 from gpuscope.engine.follow import Update
 from gpuscope.store.reader import SessionState
-from gpuscope.ui.session_notes import outcome_note, update_notes
+from gpuscope.ui.session_notes import update_notes
 from gpuscope.ui.session_status import SessionStatus, clock_text, rate_text
 from gpuscope.ui.session_worker import SAMPLES_A_PIECE, pieces
 from tests.ui.sessions import ZERO_S, failed, finished, frame, manifest
@@ -96,13 +95,6 @@ def test_notes_of_the_supervisor_become_sentences() -> None:
     assert "0:10 to 1:10" in notes[2]
     assert "ImportError" in notes[3]
     assert notes[4:] == ["The disk is nearly full."]
-
-
-def test_how_it_ended_is_a_sentence() -> None:
-    assert outcome_note(failed(3)).startswith("train_gpt.py failed with FileNotFoundError")
-    out_of_memory = RunOutcome(kind=OutcomeKind.OUT_OF_MEMORY, sentence="It ran out of memory.")
-    assert outcome_note(out_of_memory) == "It ran out of memory."
-    assert "broke off" in outcome_note(None)
 
 
 def test_time_zero_is_the_sessions() -> None:
