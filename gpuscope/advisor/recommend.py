@@ -16,9 +16,13 @@ from gpuscope.advisor.sensitivity import sensitivities
 from gpuscope.advisor.verdict import decide, fix_first
 from gpuscope.advisor.work import Work, work_of
 from gpuscope.domain.footprint import Footprint
-from gpuscope.domain.recommendation import Candidate, Constraints, Recommendation, Rejected
+from gpuscope.domain.recommendation import Candidate, Constraints, Recommendation, Rejected, Verdict
 from gpuscope.errors import UsageError
 
+NOTHING_KNOWN = (
+    "Nothing can be recommended: neither the steps nor the memory of a job are known. Run a training script with "
+    "`gpuscope run`, or type in its size with `gpuscope estimate`."
+)
 _ABSURD_SECONDS = 1e7
 _ABSURD_BYTES = 1e15
 
@@ -40,6 +44,8 @@ def recommend(footprint: Footprint, constraints: Constraints, catalogue: Catalog
     """
     check(constraints, catalogue)
     _check_footprint(footprint)
+    if not _says_anything(footprint):
+        return Recommendation(verdict=Verdict.IMPOSSIBLE, sentence=NOTHING_KNOWN, constraints=constraints)
     job = prepare(footprint, constraints, catalogue)
     work = work_of(job, constraints)
     builder = Builder(job, work, constraints, catalogue, today)
@@ -116,6 +122,19 @@ def _rejection(option: Option) -> Rejected:
 
 def _in_order(rejected: list[Rejected]) -> list[Rejected]:
     return sorted(rejected, key=lambda entry: (entry.gpu or "", entry.count, entry.reason_code))
+
+
+def _says_anything(footprint: Footprint) -> bool:
+    """True when there is something to choose by: time, work or memory."""
+    memory, time_s = footprint.memory, footprint.steps.time_s
+    known = (
+        time_s.p50,
+        time_s.mid,
+        memory.peak_allocated_bytes,
+        memory.peak_device_bytes,
+        footprint.workload.parameters,
+    )
+    return bool(footprint.ops) or any(value is not None for value in known)
 
 
 def _check_footprint(footprint: Footprint) -> None:

@@ -51,6 +51,7 @@ class Follower:
         self.manifest: Manifest = self._reader.manifest
         self._frame = self._event = self._output = 0
         self._ended = False
+        self._state = SessionState.LIVE
 
     def poll(self) -> Update:
         """What is new. After the session has ended, updates are empty.
@@ -59,6 +60,9 @@ class Follower:
             SessionError: the file was taken away.
         """
         state = self._reader.state()
+        if state is SessionState.LIVE and self._state is SessionState.INTERRUPTED:
+            self._reopen()  # adopted: what was opened as a file that nobody writes is one that grows now
+        self._state = state
         frames = list(self._reader.frames(self._frame, FRAMES_A_POLL))
         events = list(self._reader.events(self._event))
         output = list(self._reader.output(self._output, FRAMES_A_POLL))
@@ -80,7 +84,8 @@ class Follower:
         )
         if state is SessionState.CLOSED and not self._ended:
             self._reopen()  # lets the writer turn the session into one plain file
-        self._ended = self._ended or ended
+        # A session whose writer died is over until somebody adopts it and it goes on.
+        self._ended = (self._ended or ended) and state is not SessionState.LIVE
         return update
 
     @property

@@ -13,10 +13,11 @@ from gpuscope.engine import registry
 from gpuscope.engine.manifest import default_session_name
 from gpuscope.engine.registry import SessionSummary
 from gpuscope.engine.session import is_abandoned, is_orphan
-from gpuscope.engine.supervisor import stop_file
+from gpuscope.engine.supervisor import STOP_FILE
 from gpuscope.errors import RunError, SessionError
 from gpuscope.runner.processes import DetachedProcess, spawn_detached
 from gpuscope.store.reader import SessionReader, SessionState
+from gpuscope.store.schema import run_folder
 from gpuscope.store.writer import delete_session
 
 START_PATIENCE_S = 20.0
@@ -107,10 +108,10 @@ def start_monitor(interval_s: float = 0.1) -> MonitorHandle:
     return MonitorHandle(_wait_for_session(path, process), process)
 
 
-def request_stop(path: Path) -> None:
-    """Ask a session's supervisor to stop: politely first, then with more force."""
-    with contextlib.suppress(FileNotFoundError):
-        stop_file(path).write_text("stop", encoding="utf-8")
+def request_stop(session: Path) -> None:
+    """Ask the supervisor of a session to stop; each further time it is more forceful. Nothing happens without one."""
+    with contextlib.suppress(OSError), (run_folder(session) / STOP_FILE).open("a", encoding="utf-8") as file:
+        file.write("stop\n")
 
 
 def adopt_detached(path: Path) -> None:

@@ -151,10 +151,12 @@ def _finish_unwatched(writer: SessionWriter, root_pid: int | None, last_seen_s: 
         _finish(writer, outcome)
         return outcome
     supervisor = Supervisor(writer, None)
-    supervisor.drain_all()
+    # The present may be of another start of the machine, whose monotonic clock knows nothing of this session's.
+    last_seen = writer.manifest.created_monotonic_s + last_seen_s
+    supervisor.drain_all(at=last_seen)
     events = supervisor.probe_events()
     ended_s = max([last_seen_s, *(writer.session_time(float(f["t"])) for _, f in events if "t" in f)])
-    writer.add_event(time.monotonic(), "note", {"sentence": _unwatched_sentence(last_seen_s, ended_s)})
+    writer.add_event(last_seen, "note", {"sentence": _unwatched_sentence(last_seen_s, ended_s)})
     outcome = outcome_of(
         exit_status=None,
         exit_signal=None,

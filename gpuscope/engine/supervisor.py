@@ -8,7 +8,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from pathlib import Path
 from types import FrameType
 from typing import Any, Self
 
@@ -24,6 +23,8 @@ TICK_S = 0.05
 """Output and frames reach the file this often; a viewer looks ten times a second."""
 REMEMBERED_LINES = 40
 STOP_FILE = "stop"
+GAP_TIMES = ("gap_start_s", "gap_end_s")
+"""The sampler's client tells them in the monotonic clock."""
 ENDING_KINDS = frozenset({"exception", "out_of_memory", "exit"})
 
 
@@ -96,7 +97,7 @@ class Supervisor:
             now = time.monotonic()
             self.tick(now)
             if self._workload is None:
-                if stop.count or self._stop_file() or (deadline_s is not None and now >= deadline_s):
+                if stop.count or self._stop_requests() or (deadline_s is not None and now >= deadline_s):
                     return
                 if watched is not None and not watched():
                     return
@@ -141,11 +142,15 @@ class Supervisor:
             self.writer.put_meta("probe_offsets", self._probe.offsets)
         return bool(piece or records)
 
-    def drain_all(self) -> None:
-        """Everything that the ended workload left."""
-        while self.drain(time.monotonic()):
+    def drain_all(self, at: float | None = None) -> None:
+        """Everything that the ended workload left.
+
+        Args:
+            at: monotonic time to note for output; None: the present. Given when nobody knows when it was printed.
+        """
+        while self.drain(time.monotonic() if at is None else at):
             self.writer.commit()
-        self.drain(time.monotonic(), final=True)
+        self.drain(time.monotonic() if at is None else at, final=True)
         self.writer.commit()
 
     def probe_events(self) -> list[tuple[str, dict[str, Any]]]:
@@ -158,14 +163,14 @@ class Supervisor:
 
     def _pass_on_stop(self, now: float, stop: StopSignals, handled: int) -> int:
         assert self._workload is not None
-        wanted = stop.count or int(self._stop_file())
+        wanted = max(stop.count, self._stop_requests())
         if wanted > handled:
             self.note("stop_requested", how="again" if handled else "asked")
             self._workload.request_stop(now)
         return max(wanted, handled)
 
     def _in_session_time(self, data: dict[str, Any]) -> dict[str, Any]:
-        gap = {name: self.writer.session_time(data[name]) for name in ("gap_start_s", "gap_end_s") if name in data}
+        gap: dict[str, Any] = {name: self.writer.session_time(data[name]) for name in GAP_TIMES if name in data}
         return {**data, **gap}
 
     def _read_earlier(self) -> list[tuple[str, dict[str, Any]]]:
@@ -179,8 +184,12 @@ class Supervisor:
                 if event.kind in ENDING_KINDS
             ]
 
-    def _stop_file(self) -> bool:
-        return (self._folder / STOP_FILE).exists()
+    def _stop_requests(self) -> int:
+        """How often somebody asked through the stop file: a line each."""
+        try:
+            return (self._folder / STOP_FILE).read_bytes().count(b"\n")
+        except OSError:
+            return 0
 
     def _remember_lines(self, piece: bytes) -> None:
         *lines, self._partial_line = (self._partial_line + piece).split(b"\n")
@@ -192,8 +201,3 @@ class Supervisor:
         """The last lines, with one that lacks its newline."""
         rest = self._partial_line.decode("utf-8", "replace").strip()
         return (*self.last_lines, rest)[-REMEMBERED_LINES:] if rest else tuple(self.last_lines)
-
-
-def stop_file(session: Path) -> Path:
-    """The file whose presence asks the supervisor of a session to stop."""
-    return run_folder(session) / STOP_FILE

@@ -10,6 +10,7 @@ from gpuscope.domain.run import OutcomeKind, RunOutcome
 from gpuscope.engine import follow
 from gpuscope.engine.follow import Follower
 from gpuscope.store.reader import SessionState
+from gpuscope.store.writer import SessionWriter
 from tests.unit.store.test_session_file import ZERO, frame, write
 
 
@@ -50,3 +51,21 @@ def test_a_long_session_comes_in_pieces(tmp_path: Path, monkeypatch: pytest.Monk
     follower.close()
     assert sizes == [10, 10]
     assert len(update.frames) == 5
+
+
+def test_a_session_that_is_adopted_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    write(path, 2).abandon()
+    follower = Follower(path)
+    follower.poll()
+    assert follower.poll().state is SessionState.INTERRUPTED
+    writer = SessionWriter.adopt(path)
+    assert follower.poll().state is SessionState.LIVE
+    outcome = RunOutcome(kind=OutcomeKind.FINISHED, sentence="done")
+    writer.add_frame(frame(2))
+    writer.put_document("outcome", outcome)
+    writer.close()
+    updates = [follower.poll() for _ in range(4)]
+    follower.close()
+    assert sum(len(update.frames) for update in updates) == 1
+    assert [update.outcome for update in updates if update.outcome] == [outcome]
