@@ -11,8 +11,8 @@ _NESTING = 3
 class BatchSum:
     """Batches, samples and waiting time since the last event."""
 
-    def __init__(self, tensor_type: Any) -> None:
-        self._tensor_type = tensor_type
+    def __init__(self, torch: Any) -> None:
+        self._torch = torch
         self._clear()
 
     def _clear(self) -> None:
@@ -25,7 +25,7 @@ class BatchSum:
         """One more batch, which took `wait_s` to come."""
         self.batches += 1
         self._wait_s += wait_s
-        samples = samples_in(batch, self._tensor_type)
+        samples = samples_in(batch, self._torch.Tensor)
         if samples is None:
             self._samples_known = False
         else:

@@ -28,7 +28,7 @@ def install(torch: Any, writer: EventWriter, switch: Switch, *, quiet: bool) -> 
     hooks = _Hooks(switch)
     _hook_optimizers(recorder, hooks)
     _hook_backward(torch, recorder, hooks)
-    _hook_grad_scaler(torch, recorder, hooks)
+    _hook_grad_scaler(recorder, hooks)
     _hook_data_loader(recorder, hooks)
     _hook_autocast(recorder, hooks)
     _hook_checkpointing(recorder, hooks)
@@ -115,8 +115,8 @@ def _hook_backward(torch: Any, recorder: TrainingRecorder, hooks: _Hooks) -> Non
     _replace(torch.autograd, "backward", wrap, hooks)
 
 
-def _hook_grad_scaler(torch: Any, recorder: TrainingRecorder, hooks: _Hooks) -> None:
-    optimizer_type = torch.optim.Optimizer
+def _hook_grad_scaler(recorder: TrainingRecorder, hooks: _Hooks) -> None:
+    optimizer_type = sys.modules["torch.optim.optimizer"].Optimizer
     used, withheld = hooks.guarded(recorder.scaler_used), hooks.guarded(recorder.tracker.step_skipped)
     tracker = recorder.tracker
 

@@ -55,7 +55,7 @@ class TrainingRecorder:
     def _start_counting(self) -> None:
         self._pace: dict[str, _Pace] = {}
         self._memory = MemoryWatch(self._torch)
-        self._batches = BatchSum(self._torch.Tensor)
+        self._batches = BatchSum(self._torch)
         self._probe_s = 0.0
         self._marked_until = 0
         self._finished = False
