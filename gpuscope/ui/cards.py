@@ -106,8 +106,11 @@ def _fill_memory(card: DeviceCard, model: MonitorModel) -> None:
     if used.value is None or not total.value:
         card.memory.show_figure(figures.memory(used.value), used.why_not or total.why_not)
         card.memory_bar.show_shares(0.0, 0.0)
+        card.memory_bar.setToolTip(used.why_not or total.why_not)
         return
-    card.memory.show_figure(_of_total(used.value, total.value), _memory_tooltip(used.value, total.value, reserved))
+    figure, tooltip = _of_total(used.value, total.value), _memory_tooltip(used.value, total.value, reserved)
+    card.memory.show_figure(figure, tooltip)
+    card.memory_bar.setToolTip(f"{figure.number} {figure.unit}: {tooltip}")
     card.memory_bar.show_shares(used.value / total.value, (reserved or 0.0) / total.value)
 
 

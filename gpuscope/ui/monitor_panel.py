@@ -20,6 +20,8 @@ from gpuscope.ui.widgets.card_grid import CardGrid
 from gpuscope.ui.widgets.device_card import DeviceCard
 
 REDRAW_INTERVAL_MS = 100
+MOST_FULL_CARDS = 4
+"""More GPUs than this have compact cards, so that the plots stay in sight."""
 
 
 class MonitorPanel(QWidget):
@@ -221,7 +223,10 @@ class MonitorPanel(QWidget):
 
     def _show_cards(self) -> None:
         host = [self._host_card] if self._host_card is not None else []
-        self.cards.show_cards([*self.gpu_cards.values(), *host])
+        cards = [*self.gpu_cards.values(), *host]
+        for card in cards:
+            card.set_compact(compact=len(self.gpu_cards) > MOST_FULL_CARDS)
+        self.cards.show_cards(cards)
         self._show_choice()
 
     def _show_choice(self) -> None:

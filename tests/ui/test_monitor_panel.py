@@ -264,3 +264,16 @@ def test_a_long_session_is_drawn_in_little_time(panel: MonitorPanel, tmp_path: P
     assert t[0] == 0.0
     assert t[-1] == pytest.approx(1999.9, abs=2000 / plot.columns)
     assert np.nanmax(values) == pytest.approx(panel.model.between(sessions.uuid_of(0), GPU_CURVE[4:], 0, 2000)[1].max())
+
+
+def test_many_gpus_have_compact_cards_in_few_rows(panel: MonitorPanel, tmp_path: Path, qtbot: QtBot) -> None:
+    _fill(panel, tmp_path / "a.gpuscope", seconds=5, gpus=8)
+    qtbot.wait(REDRAW_INTERVAL_MS)
+    card = panel.gpu_cards[sessions.uuid_of(7)]
+    assert card.busy.isVisible()
+    assert not card.details["power"].isVisible()
+    assert "of 80 GiB" in card.memory_bar.toolTip()
+    rows = {each.y() for each in panel.gpu_cards.values()}
+    assert len(rows) <= 3
+    _fill(panel, tmp_path / "b.gpuscope", seconds=5, gpus=2)
+    assert panel.gpu_cards[sessions.uuid_of(0)].details["power"].isVisible()

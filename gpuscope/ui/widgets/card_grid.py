@@ -38,7 +38,8 @@ class CardGrid(QWidget):
             self._place()
 
     def _fitting_columns(self) -> int:
-        most = max(1, (self.width() + GRID) // (LEAST_WIDTH_PX + GRID))
+        least = max((card.minimumWidth() for card in self._cards), default=LEAST_WIDTH_PX)
+        most = max(1, (self.width() + GRID) // (least + GRID))
         rows = -(-len(self._cards) // most) or 1
         return max(1, -(-len(self._cards) // rows))
 

@@ -13,6 +13,7 @@ from gpuscope.ui.widgets.memory_bar import MemoryBar
 from gpuscope.ui.widgets.spark import Spark
 
 LEAST_WIDTH_PX = 200
+COMPACT_WIDTH_PX = 136
 
 
 class DeviceCard(QFrame):
@@ -45,6 +46,12 @@ class DeviceCard(QFrame):
         self.flag.setAlignment(Qt.AlignmentFlag.AlignRight)
         set_role(self.flag, "flag")
         self._lay_out()
+
+    def set_compact(self, *, compact: bool) -> None:
+        """Leave out all but name, utilisation and the bar: many devices fit beside each other."""
+        self.setMinimumWidth(COMPACT_WIDTH_PX if compact else LEAST_WIDTH_PX)
+        for widget in (self.memory, self.flag, *self.details.values()):
+            widget.setVisible(not compact)
 
     def set_selected(self, *, selected: bool) -> None:
         """Mark the device that the plots are about."""

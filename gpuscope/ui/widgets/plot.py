@@ -29,6 +29,7 @@ TIME_AXIS_HEIGHT_PX = 20
 LEAST_HEIGHT_PX = 72
 LEAST_TIME_TICK_PX = 72
 LEAST_VALUE_TICK_PX = 24
+MOST_VALUE_TICKS = 6
 TICK_SHARE = 0.04
 """Height of step ticks as a share of the plot's."""
 FAINT_ALPHA = 80
@@ -63,7 +64,8 @@ class _ValueAxis(pyqtgraph.AxisItem):  # type: ignore[misc]  # pyqtgraph is unty
 
     def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:  # noqa: N803 - its names
         unit = self.value_scale.unit if self.value_scale else 1.0
-        return [(unit * value_spacing((maxVal - minVal) / unit, size, LEAST_VALUE_TICK_PX), 0.0)]
+        least_px = max(LEAST_VALUE_TICK_PX, size / MOST_VALUE_TICKS)
+        return [(unit * value_spacing((maxVal - minVal) / unit, size, least_px), 0.0)]
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:  # noqa: ARG002 - its names
         return [self.value_scale.label(value) if self.value_scale and value else "" for value in values]
