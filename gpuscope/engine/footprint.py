@@ -28,6 +28,7 @@ from gpuscope.engine.footprint_workload import devices_by_process, devices_of, h
 from gpuscope.engine.run_facts import ProcessFacts, process_facts
 from gpuscope.store.reader import SessionReader
 
+PHASE_SOURCE = "operator times of one profiled step; on a CPU their shares of the median step"
 PROVENANCE = {
     "/workload/stage": ("derived", "training when an optimizer stepped", "probe"),
     "/workload/parameters": ("measured", "all live modules, each tensor once", "probe"),
@@ -35,6 +36,10 @@ PROVENANCE = {
     "/steps/count": ("measured", "steps of the dominant optimizer, at most one for each backward pass", "probe"),
     "/steps/time_s": ("measured", "time between the ends of successive steps in steady state", "probe"),
     "/time_per_step_s/data_loader": ("measured", "time inside the DataLoader's next, per step", "probe"),
+    "/time_per_step_s/forward": ("derived", PHASE_SOURCE, "probe"),
+    "/time_per_step_s/backward": ("derived", PHASE_SOURCE, "probe"),
+    "/time_per_step_s/optimizer": ("derived", PHASE_SOURCE, "probe"),
+    "/time_per_step_s/idle": ("derived", "median step less its kernels' time", "probe"),
     "/memory/peak_allocated_bytes": ("measured", "PyTorch's caching allocator", "probe"),
     "/memory/peak_reserved_bytes": ("measured", "PyTorch's caching allocator", "probe"),
     "/memory/peak_device_bytes": ("measured", "highest use of a GPU above its first reading", "NVML"),

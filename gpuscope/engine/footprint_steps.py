@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from gpuscope.domain.footprint import Batch, Steps, Throughput, TimePerStep
 from gpuscope.domain.steps import StepRecord
 from gpuscope.engine import measures
 from gpuscope.engine.run_facts import ProcessFacts
+
+PHASES = ("forward", "backward", "optimizer")
 
 
 def steady_steps(steps: list[StepRecord]) -> list[StepRecord]:
@@ -29,11 +33,25 @@ def steps_summary(steps: list[StepRecord], batch: Batch) -> Steps:
 
 
 def time_per_step(facts: ProcessFacts) -> TimePerStep:
-    """The parts of a step's time that the probe saw; the others are unknown."""
-    waits = [float(batch["wait_s"]) for batch in facts.all("batch") if batch.get("wait_s") is not None]
-    if not waits or not facts.steps:
-        return TimePerStep()
-    return TimePerStep(data_loader=sum(waits) / len(facts.steps))
+    """Where a step's time goes, as far as the probe saw it; other parts are unknown.
+
+    The profiled step tells how its operators' time divides into forward, backward and optimizer. On the CPU these
+    shares are applied to the median step less its waiting for data, because profiling makes a step longer. On a GPU
+    kernel times stand as they are, and what is left of the median step is idle.
+    """
+    step_s = measures.step_time([step.duration_s for step in steady_steps(facts.steps) if step.duration_s]).p50
+    wait_s = _data_wait(facts)
+    rows = facts.last("ops").get("rows") or []
+    device_s = _by_phase(rows, "device_time_s")
+    if step_s is None or not rows:
+        return TimePerStep(data_loader=wait_s)
+    if sum(device_s.values()) > 0:
+        return TimePerStep(data_loader=wait_s, idle=max(0.0, step_s - sum(device_s.values())), **_parts(device_s, 1.0))
+    cpu_s = _by_phase(rows, "cpu_time_s")
+    total_s = sum(cpu_s.values())
+    if not total_s:
+        return TimePerStep(data_loader=wait_s)
+    return TimePerStep(data_loader=wait_s, **_parts(cpu_s, max(0.0, step_s - (wait_s or 0.0)) / total_s))
 
 
 def batch_of(facts: ProcessFacts) -> Batch:
@@ -44,6 +62,28 @@ def batch_of(facts: ProcessFacts) -> Batch:
     per_device = samples[len(samples) // 2]
     world_size = int(facts.last("process_start").get("world_size") or 1)
     return Batch(per_device=per_device, global_=per_device * world_size, unit="samples")
+
+
+def _data_wait(facts: ProcessFacts) -> float | None:
+    """Mean wait for the DataLoader of a step; an event's figures are means of the steps that it covers."""
+    batches = [batch for batch in facts.all("batch") if batch.get("wait_s") is not None]
+    if not batches or not facts.steps:
+        return None
+    return sum(float(batch["wait_s"]) * int(batch.get("steps") or 1) for batch in batches) / len(facts.steps)
+
+
+def _by_phase(rows: list[dict[str, Any]], time_name: str) -> dict[str, float]:
+    """Operator seconds of the profiled step by phase; those of the data loader are its waiting, told elsewhere."""
+    seconds = dict.fromkeys(PHASES, 0.0)
+    for row in rows:
+        phase = str(row.get("phase"))
+        if phase in seconds:
+            seconds[phase] += float(row.get(time_name) or 0.0)
+    return seconds
+
+
+def _parts(seconds: dict[str, float], scale: float) -> dict[str, float]:
+    return {phase: value * scale for phase, value in seconds.items()}
 
 
 def _throughput(step_time_s: float | None, batch: Batch) -> Throughput | None:

@@ -14,6 +14,7 @@ from gpuscope.domain.run import Manifest
 from gpuscope.domain.sample import Frame, GpuSample, HostSample, ProcessSample
 from gpuscope.engine.advise import advise
 from gpuscope.engine.footprint import compute_footprint
+from gpuscope.engine.footprint_steps import PHASES
 from gpuscope.store.reader import SessionReader
 from gpuscope.store.writer import SessionWriter
 
@@ -188,3 +189,34 @@ def test_an_unseen_device_is_not_the_cpu(tmp_path: Path) -> None:
     footprint = footprint_of_session(path)
     assert footprint.device_unknown
     assert advise(footprint, Constraints(total_steps=1000)).verdict not in {Verdict.CPU_IS_ENOUGH, Verdict.KEEP}
+
+
+def profiled(**time: float) -> dict[str, Any]:
+    rows = [{"name": "aten::mm", "shapes": [], "dtypes": [], "count": 1, "phase": phase} for phase in PHASES]
+    times = [{"cpu_time_s": 0.3, "device_time_s": 0.0}, {"cpu_time_s": 0.6, "device_time_s": 0.0}]
+    times.append({"cpu_time_s": 0.1, "device_time_s": 0.0})
+    return {"rows": [{**row, **own, **time} for row, own in zip(rows, times, strict=True)]}
+
+
+def test_where_a_steps_time_goes_on_the_cpu(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    waits = [(1 + n / 2, "batch", {"samples": 4, "wait_s": 0.1, "steps": 1}) for n in range(40)]
+    session(path, [*steps(40, 0.5), *waits, (3.0, "ops", profiled())]).close()
+    parts = footprint_of_session(path).time_per_step_s
+    assert parts.data_loader == pytest.approx(0.1)
+    assert (parts.forward, parts.backward, parts.optimizer) == pytest.approx((0.12, 0.24, 0.04))
+    assert parts.idle is None
+
+
+def test_where_a_steps_time_goes_on_a_gpu(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    session(path, [*steps(40, 0.5), (3.0, "ops", profiled(device_time_s=0.1))]).close()
+    parts = footprint_of_session(path).time_per_step_s
+    assert (parts.forward, parts.backward, parts.optimizer, parts.idle) == pytest.approx((0.1, 0.1, 0.1, 0.2))
+
+
+def test_waiting_is_weighted_by_the_steps_that_an_event_covers(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    waits = [(1.5, "batch", {"samples": 4, "wait_s": 0.3, "steps": 30}), (1.9, "batch", {"samples": 4, "wait_s": 0.1})]
+    session(path, [*steps(40, 0.5), *waits]).close()
+    assert footprint_of_session(path).time_per_step_s.data_loader == pytest.approx((30 * 0.3 + 0.1) / 40)
