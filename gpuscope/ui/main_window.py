@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QCloseEvent, QKeySequence
+from PySide6.QtGui import QAction, QCloseEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMessageBox, QVBoxLayout, QWidget
 
 from gpuscope.domain.run import Manifest, RunOutcome
@@ -17,8 +17,7 @@ from gpuscope.engine.session import open_session
 from gpuscope.store.schema import SUFFIX
 from gpuscope.ui.background import Newest
 from gpuscope.ui.banner import Banners
-from gpuscope.ui.help import explain_under_pointer
-from gpuscope.ui.menus import Menus
+from gpuscope.ui.menus import create_menus
 from gpuscope.ui.monitor_panel import MonitorPanel
 from gpuscope.ui.output_view import OutputView
 from gpuscope.ui.panel_area import PanelArea
@@ -37,9 +36,6 @@ if TYPE_CHECKING:
 
 START_SIZE = (1280, 800)
 STATUS_MS = 8000
-ZOOM_STEP = 0.6
-MOVE_STEP = 0.25
-"""Share of the stretch of time that is shown."""
 SESSION_FILTER = f"gpuscope (*{SUFFIX})"
 
 
@@ -64,17 +60,17 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("gpuscope")
         self.resize(*START_SIZE)
         self._lay_out()
-        self._create_menus()
+        self._actions = create_menus(self)
         self._connect()
         self._restore()
 
     def start(self, path: Path | None = None) -> None:
         """Open a session, or show the live view and offer the runs that are still going."""
-        self._unfinished.submit(_look_around)
-        if path is not None:
-            self.session.open(path)
+        if path is None:
+            self.show_live()
         else:
-            self.session.show_live()
+            self.session.open(path)
+            self._unfinished.submit(_look_around)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Let go of everything; a run goes on, and the window says so."""
@@ -117,38 +113,6 @@ class MainWindow(QMainWindow):
         self.welcome.hide()
         self.statusBar().setSizeGripEnabled(False)
 
-    def _create_menus(self) -> None:
-        menus = Menus(self)
-        session = menus.menu(self.tr("&Session"))
-        menus.action(session, self.tr("&Open…"), self.open_dialog, QKeySequence.StandardKey.Open)
-        self.save_action = menus.action(
-            session, self.tr("&Save a copy…"), self.save_copy_dialog, QKeySequence.StandardKey.Save
-        )
-        self.report_action = menus.action(session, self.tr("Export the &report…"), self.export_report, "F9")
-        menus.action(session, self.tr("&Live view"), self.session.show_live, "Ctrl+L")
-        session.addSeparator()
-        menus.action(session, self.tr("&Quit"), self.close, QKeySequence.StandardKey.Quit)
-        run = menus.menu(self.tr("&Run"))
-        menus.action(run, self.tr("&Run"), self.run_panel.run, "F5")
-        self.stop_action = menus.action(run, self.tr("&Stop"), self.session.stop_run, "F6")
-        view = menus.menu(self.tr("&View"))
-        monitor = self.monitor_panel
-        menus.action(view, self.tr("&Pause or go on"), monitor.toggle_pause, "F7")
-        menus.action(view, self.tr("&Next GPU"), monitor.next_device, "F8")
-        menus.action(view, self.tr("&Zoom to the steady state"), self.zoom_to_steady, "F4")
-        menus.action(view, self.tr("Zoom &in"), partial(monitor.zoom, ZOOM_STEP), QKeySequence.StandardKey.ZoomIn)
-        menus.action(view, self.tr("Zoom &out"), partial(monitor.zoom, 1 / ZOOM_STEP), QKeySequence.StandardKey.ZoomOut)
-        menus.action(view, self.tr("&Earlier"), partial(monitor.go, -MOVE_STEP), "Alt+Left")
-        menus.action(view, self.tr("&Later"), partial(monitor.go, MOVE_STEP), "Alt+Right")
-        menus.action(view, self.tr("&Back to now"), monitor.reset_zoom, "Esc")
-        view.addSeparator()
-        view.addActions(self.panels.toggle_actions())
-        view.addSeparator()
-        self.mode_group = menus.modes(view, self.settings.mode, self.set_mode)
-        help_menu = menus.menu(self.tr("&Help"))
-        menus.action(help_menu, self.tr("What is this?"), lambda: explain_under_pointer(self), "F1")
-        menus.action(help_menu, self.tr("&About gpuscope"), self.show_about)
-
     def _connect(self) -> None:
         session, header = self.session, self.header
         session.opened.connect(self._on_opened)
@@ -160,7 +124,7 @@ class MainWindow(QMainWindow):
         session.working.connect(self.say)
         header.stop_requested.connect(session.stop_run)
         header.report_requested.connect(self.export_report)
-        header.live_requested.connect(session.show_live)
+        header.live_requested.connect(self.show_live)
         self.run_panel.run_requested.connect(session.start_run)
         self.run_panel.stop_requested.connect(session.stop_run)
         self.run_panel.open_requested.connect(session.open)
@@ -218,6 +182,11 @@ class MainWindow(QMainWindow):
             self.say(self.tr("There are not enough steps yet to say where the steady state begins."))
         else:
             self.monitor_panel.zoom_to(*span)
+
+    def show_live(self) -> None:
+        """Leave the session for the live view; a run that goes on is offered."""
+        self.session.show_live()
+        self._unfinished.submit(_look_around)
 
     def show_estimate(self) -> None:
         """Show the Advisor for a model that is typed in."""
@@ -333,9 +302,9 @@ class MainWindow(QMainWindow):
 
     def _enable_actions(self) -> None:
         own = self.session.path is not None and not self.session.monitor_only
-        self.report_action.setEnabled(own)
-        self.save_action.setEnabled(own)
-        self.stop_action.setEnabled(self.session.run_is_live)
+        self._actions.report.setEnabled(own)
+        self._actions.save.setEnabled(own)
+        self._actions.stop.setEnabled(self.session.run_is_live)
 
     def _apply_mode(self, _scheme: Qt.ColorScheme | None = None) -> None:
         application = QApplication.instance()

@@ -3,15 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu
 
+from gpuscope.ui.help import explain_under_pointer
 from gpuscope.ui.theme import Mode
 
+if TYPE_CHECKING:
+    from gpuscope.ui.main_window import MainWindow
 
-class Menus:
+translate = QCoreApplication.translate
+
+ZOOM_STEP = 0.6
+MOVE_STEP = 0.25
+"""Share of the stretch of time that is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionActions:
+    """The actions that are only there for some sessions."""
+
+    save: QAction
+    report: QAction
+    stop: QAction
+
+
+class _Menus:
     """Creates the actions of a window; their texts, keys and what they call are given one by one."""
 
     def __init__(self, window: QMainWindow) -> None:
@@ -39,7 +61,6 @@ class Menus:
 
     def modes(self, menu: QMenu, current: Mode, chosen: Callable[[Mode], None]) -> QActionGroup:
         """The three looks, of which one is checked."""
-        translate = QCoreApplication.translate
         group = QActionGroup(self._window)
         for mode, text in (
             (Mode.SYSTEM, translate("Menus", "As the &system")),
@@ -54,3 +75,41 @@ class Menus:
             group.addAction(action)
             menu.addAction(action)
         return group
+
+
+def create_menus(window: MainWindow) -> SessionActions:
+    """Fill the window's menu bar."""
+    menus = _Menus(window)
+    session = menus.menu(translate("Menus", "&Session"))
+    menus.action(session, translate("Menus", "&Open…"), window.open_dialog, QKeySequence.StandardKey.Open)
+    save = menus.action(
+        session, translate("Menus", "&Save a copy…"), window.save_copy_dialog, QKeySequence.StandardKey.Save
+    )
+    report = menus.action(session, translate("Menus", "Export the &report…"), window.export_report, "F9")
+    menus.action(session, translate("Menus", "&Live view"), window.show_live, "Ctrl+L")
+    session.addSeparator()
+    menus.action(session, translate("Menus", "&Quit"), window.close, QKeySequence.StandardKey.Quit)
+    run = menus.menu(translate("Menus", "&Run"))
+    menus.action(run, translate("Menus", "&Run"), window.run_panel.run, "F5")
+    stop = menus.action(run, translate("Menus", "&Stop"), window.session.stop_run, "F6")
+    _fill_view(menus, window)
+    help_menu = menus.menu(translate("Menus", "&Help"))
+    menus.action(help_menu, translate("Menus", "What is this?"), partial(explain_under_pointer, window), "F1")
+    menus.action(help_menu, translate("Menus", "&About gpuscope"), window.show_about)
+    return SessionActions(save, report, stop)
+
+
+def _fill_view(menus: _Menus, window: MainWindow) -> None:
+    view, monitor, keys = menus.menu(translate("Menus", "&View")), window.monitor_panel, QKeySequence.StandardKey
+    menus.action(view, translate("Menus", "&Pause or go on"), monitor.toggle_pause, "F7")
+    menus.action(view, translate("Menus", "&Next GPU"), monitor.next_device, "F8")
+    menus.action(view, translate("Menus", "&Zoom to the steady state"), window.zoom_to_steady, "F4")
+    menus.action(view, translate("Menus", "Zoom &in"), partial(monitor.zoom, ZOOM_STEP), keys.ZoomIn)
+    menus.action(view, translate("Menus", "Zoom &out"), partial(monitor.zoom, 1 / ZOOM_STEP), keys.ZoomOut)
+    menus.action(view, translate("Menus", "&Earlier"), partial(monitor.go, -MOVE_STEP), "Alt+Left")
+    menus.action(view, translate("Menus", "&Later"), partial(monitor.go, MOVE_STEP), "Alt+Right")
+    menus.action(view, translate("Menus", "&Back to now"), monitor.reset_zoom, "Esc")
+    view.addSeparator()
+    view.addActions(window.panels.toggle_actions())
+    view.addSeparator()
+    menus.modes(view, window.settings.mode, window.set_mode)

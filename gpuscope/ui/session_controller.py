@@ -46,10 +46,9 @@ class SessionController(QObject):
         self.manifest: Manifest | None = None
         self.monitor_only = False
         self.live = False
-        self._bridge: SessionBridge | None = None
         self._worker: SessionWorker | None = None
         self._monitors: list[launch.MonitorHandle] = []
-        self._stopping: list[threading.Thread] = []
+        self._ending: list[threading.Thread] = []
         self._monitor_start = Newest(self)
         self._monitor_start.finished.connect(self._on_monitor_started)
         self._monitor_start.failed.connect(self._on_start_failed)
@@ -96,7 +95,7 @@ class SessionController(QObject):
         self._monitor_start.forget()
         self._run_start.forget()
         self._stop_monitors()
-        for thread in self._stopping:
+        for thread in self._ending:
             thread.join()
 
     def _start_monitor(self) -> launch.MonitorHandle:
@@ -116,7 +115,7 @@ class SessionController(QObject):
 
     def _follow(self, path: Path, *, monitor_only: bool) -> None:
         self.path, self.monitor_only = path, monitor_only
-        self._bridge = bridge = SessionBridge(self)
+        bridge = SessionBridge(self)
         bridge.opened.connect(self._on_opened)
         bridge.updated.connect(self._on_updated)
         bridge.progress.connect(self.progress)
@@ -129,18 +128,15 @@ class SessionController(QObject):
     def _leave(self) -> None:
         if self._worker is not None:
             self._worker.stop()
+            self._ending = [*(each for each in self._ending if each.is_alive()), self._worker]
             self._worker = None
-        if self._bridge is not None:
-            self._bridge.deleteLater()
-            self._bridge = None
         self.path = self.manifest = None
         self.monitor_only = self.live = False
 
     def _stop_monitors(self) -> None:
         while self._monitors:
             thread = threading.Thread(target=self._monitors.pop().stop, name="gpuscope-stop-monitor")
-            self._stopping = [each for each in self._stopping if each.is_alive()]
-            self._stopping.append(thread)
+            self._ending.append(thread)
             thread.start()
 
     def _on_opened(self, manifest: Manifest, path: Path) -> None:

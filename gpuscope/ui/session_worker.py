@@ -59,9 +59,8 @@ class SessionWorker(threading.Thread):
                 return
 
     def stop(self) -> None:
-        """Close the bridge and wait until the file is let go of."""
+        """Let nothing more through, and end at the next occasion; does not wait."""
         self._bridge.close()
-        self.join()
 
 
 def pieces(update: Update) -> Iterator[Update]:
