@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuscope.cli.tables import UNKNOWN
 from gpuscope.domain.base import Range
-from gpuscope.domain.footprint import Footprint, Spread
+from gpuscope.domain.footprint import Footprint, Spread, TimePerStep
 from gpuscope.domain.units import format_bytes, format_count, format_duration
 
 
@@ -33,6 +33,7 @@ def _rows(footprint: Footprint) -> list[tuple[str, str]]:
         ("precision", workload.precision.compute or UNKNOWN),
         ("steps", UNKNOWN if steps.count is None else f"{steps.count:,}"),
         ("step time (median)", UNKNOWN if steps.time_s.p50 is None else format_duration(steps.time_s.p50)),
+        ("of it", _step_parts(footprint.time_per_step_s)),
         ("throughput", throughput),
         ("parameter memory", _bytes(parts.parameters_bytes)),
         ("gradient memory", _bytes(parts.gradients_bytes)),
@@ -44,6 +45,11 @@ def _rows(footprint: Footprint) -> list[tuple[str, str]]:
         ("GPU utilisation", _spread(footprint.utilization.gpu)),
         ("CPU utilisation", _spread(footprint.utilization.cpu)),
     ]
+
+
+def _step_parts(parts: TimePerStep) -> str:
+    named = [(name, getattr(parts, name)) for name in parts.__struct_fields__]
+    return ", ".join(f"{name.replace('_', ' ')} {format_duration(s)}" for name, s in named if s is not None) or UNKNOWN
 
 
 def _bytes(value: int | None) -> str:

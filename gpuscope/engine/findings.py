@@ -17,7 +17,13 @@ def findings_of(footprint: Footprint, *, has_probe: bool, device_known: bool) ->
         has_probe: a process of the job loaded the probe.
         device_known: somebody saw whether the job used a GPU.
     """
-    found = [_no_probe(has_probe), _device_unknown(device_known), _input_bound(footprint), _few_steps(footprint)]
+    found = [
+        _no_probe(has_probe),
+        _device_unknown(device_known),
+        _no_steps(footprint),
+        _input_bound(footprint),
+        _few_steps(footprint),
+    ]
     return tuple(finding for finding in found if finding is not None)
 
 
@@ -40,6 +46,17 @@ def _no_probe(has_probe: bool) -> Finding | None:
         sentence="The job's own view is missing: steps, parameters and allocator counters are unknown.",
         evidence="No process of the job loaded the probe.",
         remedy="Run it with `gpuscope run`, in a Python started without -I, -E or -S.",
+    )
+
+
+def _no_steps(footprint: Footprint) -> Finding | None:
+    if footprint.steps.count != 0:
+        return None
+    return Finding(
+        code="no_steps",
+        sentence="No training step was seen, so the time of a step and the memory by part are unknown.",
+        evidence="No PyTorch optimizer stepped.",
+        remedy="Let the job run until it trains. Inference loops are not recognised yet.",
     )
 
 

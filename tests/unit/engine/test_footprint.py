@@ -145,6 +145,7 @@ def test_a_framework_without_steps_is_inference(tmp_path: Path) -> None:
     session(path, [(0.1, "framework", {"name": "torch", "version": "2"})]).close()
     footprint = footprint_of_session(path)
     assert footprint.workload.stage == "inference"
+    assert [finding.code for finding in footprint.findings] == ["no_steps"]
     assert footprint.steps.count == 0
     assert footprint.steps.time_s.p50 is None
 
