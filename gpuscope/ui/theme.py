@@ -69,26 +69,22 @@ DARK = Colours(
 ORANGE = "#E69F00"
 SKY_BLUE = "#56B4E9"
 BLUISH_GREEN = "#009E73"
-YELLOW = "#F0E442"
 BLUE = "#0072B2"
 VERMILLION = "#D55E00"
 REDDISH_PURPLE = "#CC79A7"
 
 METRIC_COLOURS: dict[str, str] = {
     "utilization_gpu": BLUE,
-    "utilization_memory": SKY_BLUE,
     "cpu": ORANGE,
     "gpu_memory": BLUISH_GREEN,
     "host_memory": REDDISH_PURPLE,
     "power": VERMILLION,
-    "temperature": VERMILLION,
     "clock_sm": SKY_BLUE,
     "clock_memory": BLUISH_GREEN,
     "pcie": BLUE,
     "disk": BLUISH_GREEN,
     "network": REDDISH_PURPLE,
     "step": BLUE,
-    "throughput": BLUISH_GREEN,
     "parameters": BLUE,
     "gradients": ORANGE,
     "optimizer_state": BLUISH_GREEN,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 LEAST_SPAN_S = 0.5
-ALL: float | None = None
-"""As a window: everything from the beginning."""
 
 
 class TimeView:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from gpuscope.engine import launch
@@ -350,3 +350,43 @@ def test_a_report_that_cannot_be_written_is_one_sentence(
         window.export_report()
     assert len(window.banners.sentences()) == 1
     assert "report.json" in window.banners.sentences()[0]
+
+
+def test_the_question_on_closing_says_that_the_run_goes_on(
+    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def choose(place: int) -> Callable[[QMessageBox], int]:
+        def click(box: QMessageBox) -> int:
+            asked.append(box.text())
+            box.show()
+            box.buttons()[place].click()
+            return 0
+
+        return click
+
+    monkeypatch.setattr(QMessageBox, "exec", choose(0))
+    assert MainWindow.confirm_close(window)
+    monkeypatch.setattr(QMessageBox, "exec", choose(1))
+    assert not MainWindow.confirm_close(window)
+    assert "goes on without the window" in asked[0]
+
+
+def test_leaving_a_run_for_the_live_view_offers_it_again(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, live_view: PlainMonitorHandle
+) -> None:
+    writer = sessions.start_session(tmp_path / "run.gpuscope")
+    _open(qtbot, window, writer.path)
+    run = launch.UnfinishedRun(path=writer.path, title="train.py", started_wall_s=0.0, live=True)
+    monkeypatch.setattr(launch, "unfinished_sessions", lambda: [run])
+    with qtbot.waitSignal(window.session.loaded, timeout=WAIT_MS):
+        window.show_live()
+    qtbot.waitUntil(lambda: window.banners.sentences() == ["train.py is still running."], timeout=WAIT_MS)
+    button = window.banners.shown()[0].action_button
+    assert button is not None
+    with qtbot.waitSignal(window.session.opened, timeout=WAIT_MS):
+        button.click()
+    assert window.session.path == writer.path
+    assert window.session.run_is_live
+    writer.close()
