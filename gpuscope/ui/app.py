@@ -9,6 +9,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
+from gpuscope import paths
 from gpuscope.ui.advisor_panel import AdvisorPanel
 from gpuscope.ui.main_window import MainWindow
 from gpuscope.ui.run_panel import RunPanel
@@ -19,16 +20,26 @@ NO_DISPLAY = (
     "There is no display to open a window on: use `gpuscope record`, `gpuscope run` and `gpuscope report` here, and "
     "open the session on another machine."
 )
+NO_FOLDER = (
+    "gpuscope cannot keep its settings and sessions in {0} ({1}): set GPUSCOPE_STATE_DIR and GPUSCOPE_SESSIONS_DIR to "
+    "folders that can be written."
+)
 HEADLESS_PLATFORMS = frozenset({"offscreen", "minimal", "vnc"})
 
 
 def main(argv: list[str]) -> int:
     """Open the window, on a session when `argv` names one; returns when it is closed.
 
-    Without a display it prints one sentence and returns 1.
+    Without a display, or without a folder to write to, it prints one sentence and returns 1.
     """
     if not has_display(sys.platform, dict(os.environ)):
         sys.stderr.write(NO_DISPLAY + "\n")
+        return 1
+    try:
+        paths.state_dir()
+        paths.sessions_dir()
+    except OSError as error:
+        sys.stderr.write(NO_FOLDER.format(error.filename, error.strerror) + "\n")
         return 1
     existing = QApplication.instance()
     application = existing if isinstance(existing, QApplication) else QApplication(["gpuscope"])

@@ -77,6 +77,7 @@ class MainWindow(QMainWindow):
         if self.session.run_is_live and not self.confirm_close():
             event.ignore()
             return
+        self.hide()  # ending the live view may take a moment
         self.session.close()
         self.settings.set_bytes("geometry", self.saveGeometry())
         self.settings.set_bytes("layout", self.panels.save_layout())

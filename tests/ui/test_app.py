@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from gpuscope.ui.app import has_display
+from gpuscope.ui.app import has_display, main
 from gpuscope.ui.figures import UNKNOWN, megahertz, memory, number_ranges, percent, rate, watts
 from gpuscope.ui.help import explanation_for
 from gpuscope.ui.widgets.axes import Scale, time_label, time_spacing, value_spacing
@@ -43,6 +44,18 @@ def test_without_a_display_it_says_what_to_use_instead() -> None:
     assert ended.stderr.count("\n") == 1
     assert "gpuscope record" in ended.stderr
     assert "gpuscope run" in ended.stderr
+
+
+def test_without_a_folder_to_write_to_it_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    occupied = tmp_path / "file"
+    occupied.write_text("")
+    monkeypatch.setenv("GPUSCOPE_STATE_DIR", str(occupied / "state"))
+    assert main([]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "GPUSCOPE_STATE_DIR" in error
 
 
 def test_an_explanation_is_found_from_the_inside_out(qtbot: QtBot) -> None:
