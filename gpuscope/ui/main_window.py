@@ -77,11 +77,11 @@ class MainWindow(QMainWindow):
         if self.session.run_is_live and not self.confirm_close():
             event.ignore()
             return
-        self.hide()  # ending the live view may take a moment
-        self.session.close()
         self.settings.set_bytes("geometry", self.saveGeometry())
         self.settings.set_bytes("layout", self.panels.save_layout())
         self.settings.flush()
+        self.hide()  # ending the live view may take a moment
+        self.session.close()
         super().closeEvent(event)
 
     def confirm_close(self) -> bool:

@@ -258,6 +258,8 @@ def test_look_and_panels_are_remembered(qtbot: QtBot, window: MainWindow) -> Non
     qtbot.addWidget(again)
     assert again.settings.mode is Mode.DARK
     assert again.panels.advisor.isHidden()
+    assert not again.panels.run.isHidden()
+    assert not again.panels.monitor.isHidden()
     again.set_mode(Mode.LIGHT)
     assert colours_of(again) is LIGHT
 
