@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpuscope.engine import launch
+from gpuscope.store.writer import SessionWriter
 from gpuscope.ui.app import create_window
 from gpuscope.ui.main_window import MainWindow
 from gpuscope.ui.settings import WindowSettings
@@ -53,23 +54,31 @@ def make_window() -> Iterator[Callable[[Mode, tuple[int, int]], MainWindow]]:
         window.deleteLater()
 
 
-def _running(folder: Path) -> Path:
+@pytest.fixture
+def writers() -> Iterator[list[SessionWriter]]:
+    """Sessions that still grow; closed in the end."""
+    growing: list[SessionWriter] = []
+    yield growing
+    for writer in growing:
+        writer.close()
+
+
+def _running(folder: Path, writers: list[SessionWriter]) -> Path:
     writer = sessions.start_session(folder / "run.gpuscope")
+    writers.append(writer)
     sessions.fill_session(writer, seconds=40, gpus=2)
     writer.add_output(sessions.ZERO_S + 1, b"".join(b"step %d loss %.3f\n" % (n, 4 - n / 100) for n in range(60)))
     writer.commit()
-    _WRITERS.append(writer)
     return writer.path
 
 
-_WRITERS: list[sessions.SessionWriter] = []
+def _finished(folder: Path, _writers: list[SessionWriter]) -> Path:
+    return sessions.write_session(folder / "run.gpuscope", seconds=60, gap=(30, 34))
 
 
-@pytest.fixture(autouse=True)
-def _writers_end() -> Iterator[None]:
-    yield
-    while _WRITERS:
-        _WRITERS.pop().close()
+def _failed(folder: Path, _writers: list[SessionWriter]) -> Path:
+    path = folder / "run.gpuscope"
+    return sessions.write_session(path, seconds=20, outcome=sessions.failed(20), output=b"loading data\n")
 
 
 def _combinations(states: Iterable[object], chosen: list[tuple[object, Mode, str]]) -> list[tuple[object, Mode, str]]:
@@ -79,13 +88,7 @@ def _combinations(states: Iterable[object], chosen: list[tuple[object, Mode, str
     return chosen
 
 
-STATES: dict[str, Callable[[Path], Path]] = {
-    "running": _running,
-    "finished": lambda folder: sessions.write_session(folder / "run.gpuscope", seconds=60, gap=(30, 34)),
-    "failed": lambda folder: sessions.write_session(
-        folder / "run.gpuscope", seconds=20, outcome=sessions.failed(20), output=b"loading data\n"
-    ),
-}
+STATES = {"running": _running, "finished": _finished, "failed": _failed}
 
 
 @pytest.mark.parametrize(
@@ -98,13 +101,14 @@ def test_a_session(
     qtbot: QtBot,
     make_window: Callable[[Mode, tuple[int, int]], MainWindow],
     tmp_path: Path,
+    writers: list[SessionWriter],
     state: str,
     mode: Mode,
     size: str,
 ) -> None:
     window = make_window(mode, SIZES[size])
     with qtbot.waitSignal(window.session.loaded, timeout=WAIT_MS):
-        window.start(STATES[state](tmp_path))
+        window.start(STATES[state](tmp_path, writers))
     _check(qtbot, window, f"window-{state}-{mode.value}-{size}", tmp_path, SIZES[size])
 
 
@@ -116,13 +120,14 @@ def test_the_live_view(
     make_window: Callable[[Mode, tuple[int, int]], MainWindow],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
+    writers: list[SessionWriter],
     gpus: int,
     mode: Mode,
     size: str,
 ) -> None:
     writer = sessions.start_session(tmp_path / "live.gpuscope", run=False)
     sessions.fill_session(writer, seconds=40, gpus=gpus, run=False)
-    _WRITERS.append(writer)
+    writers.append(writer)
     monkeypatch.setattr(launch, "start_monitor", lambda: PlainMonitorHandle(writer.path))
     window = make_window(mode, SIZES[size])
     with qtbot.waitSignal(window.session.loaded, timeout=WAIT_MS):
@@ -136,7 +141,7 @@ def test_a_narrow_window_has_tabs(
 ) -> None:
     window = make_window(Mode.LIGHT, (1000, 760))
     with qtbot.waitSignal(window.session.loaded, timeout=WAIT_MS):
-        window.start(STATES["finished"](tmp_path))
+        window.start(_finished(tmp_path, []))
     window.panels.reveal(getattr(window.panels, panel))
     _check(qtbot, window, f"window-narrow-{panel}", tmp_path, (1000, 760))
 
