@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -10,6 +11,10 @@ import psutil
 import pytest
 
 pytest_plugins = ["tests.nvml.fixtures"]
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts background jobs so, and children inherit it: the workloads under test must feel an interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SETTLING_S = 2.0
 """What ends by itself (a reader at end of file, a child that was told to go) gets this long."""
