@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, TypeVar
 
 import msgspec
@@ -38,8 +39,14 @@ class Range(Value, frozen=True, kw_only=True):
 
 
 def to_json(value: Any, *, indent: int = 0) -> bytes:
-    """Encode as UTF-8 JSON; field order is the declaration's, so equal values give equal bytes."""
-    data = msgspec.json.encode(value)
+    """Encode as UTF-8 JSON; field order is the declaration's, so equal values give equal bytes.
+
+    Text that is no Unicode is written as by `printable`.
+    """
+    try:
+        data = msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        data = msgspec.json.encode(_all_printable(msgspec.to_builtins(value)))
     return msgspec.json.format(data, indent=indent) if indent else data
 
 
@@ -54,8 +61,11 @@ def from_json(data: bytes | str, type_: type[T]) -> T:
 
 
 def to_msgpack(value: Any) -> bytes:
-    """Encode compactly for the session file and the sampler's pipe."""
-    return msgspec.msgpack.encode(value)
+    """Encode compactly for the session file and the sampler's pipe; text that is no Unicode as by `printable`."""
+    try:
+        return msgspec.msgpack.encode(value)
+    except UnicodeEncodeError:
+        return msgspec.msgpack.encode(_all_printable(msgspec.to_builtins(value, builtin_types=(bytes,))))
 
 
 def from_msgpack(data: bytes, type_: type[T]) -> T:
@@ -65,3 +75,27 @@ def from_msgpack(data: bytes, type_: type[T]) -> T:
         msgspec.ValidationError, msgspec.DecodeError: the bytes are not such a value.
     """
     return msgspec.msgpack.decode(data, type=type_)
+
+
+_NO_CHARACTER = re.compile("[\ud800-\udfff]")
+"""Surrogates: what Python puts into a text for the bytes of a file name or an argument that are no UTF-8."""
+
+
+def printable(text: str) -> str:
+    r"""The text with what is no Unicode character written out: `caf\xe9.py` for a file name in Latin-1."""
+    return _NO_CHARACTER.sub(_written_out, text)
+
+
+def _written_out(match: re.Match[str]) -> str:
+    number = ord(match.group())
+    return f"\\x{number - 0xDC00:02x}" if 0xDC80 <= number <= 0xDCFF else f"\\u{number:04x}"
+
+
+def _all_printable(value: Any) -> Any:
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, dict):
+        return {_all_printable(key): _all_printable(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_all_printable(part) for part in value]
+    return value

@@ -68,7 +68,7 @@ def adopt(path: Path) -> RunOutcome:
     """Go on with a session whose supervisor died: follow the workload if it still runs, fold in what it left.
 
     Raises:
-        SessionError: the session is being written, is not a session, or cannot be written.
+        SessionError: the session is being written, is finished, is not a session, or cannot be written.
     """
     with contextlib.closing(SessionReader(path)) as reader:
         last_seen_s = _last_time(reader)

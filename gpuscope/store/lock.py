@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -44,6 +45,14 @@ def _patient_lock(file: IO[bytes]) -> bool:
     return True
 
 
+def _is_at(file: IO[bytes], path: Path) -> bool:
+    """True when the path still leads to this open file."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except OSError:
+        return False
+
+
 class SessionLock:
     """Held by the one process that writes a session."""
 
@@ -53,23 +62,42 @@ class SessionLock:
         Raises:
             SessionError: another process holds it, or the folder cannot be written.
         """
-        folder = run_folder(session)
+        self._path = run_folder(session) / "lock"
+        self._file: IO[bytes] | None = None
+        self._made_folder = False
+        while self._file is None:
+            file = self._open(session)
+            if not _patient_lock(file):
+                file.close()
+                raise SessionError(f"{session} is being written by another gpuscope right now.")
+            if _is_at(file, self._path):
+                self._file = file
+            else:  # who held it has meanwhile finished and removed it: this one guards nothing any more
+                file.close()
+
+    def _open(self, session: Path) -> IO[bytes]:
         try:
-            folder.mkdir(mode=0o700, exist_ok=True)
-            self._file: IO[bytes] | None = (folder / "lock").open("ab")
+            self._made_folder = not self._path.parent.exists()
+            self._path.parent.mkdir(mode=0o700, exist_ok=True)
+            return self._path.open("ab")
         except OSError as error:
             raise SessionError(
                 f"{session.parent} cannot be written ({error.strerror}): choose another file."
             ) from error
-        if not _patient_lock(self._file):
-            self._file.close()
-            raise SessionError(f"{session} is being written by another gpuscope right now.")
 
     def release(self) -> None:
         """Give it up; harmless when done twice."""
         if self._file is not None:
             self._file.close()
             self._file = None
+
+    def discard(self) -> None:
+        """Give it up where nothing came of it: a run folder that was made for it goes too."""
+        if self._made_folder:
+            with contextlib.suppress(OSError):
+                self._path.unlink()
+                self._path.parent.rmdir()
+        self.release()
 
 
 def is_being_written(session: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Iterator
 from enum import StrEnum
@@ -260,7 +261,7 @@ def _read_header(path: Path) -> bytes:
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    uri = f"file:{quote(str(path.resolve()))}?{mode}"
+    uri = f"file:{quote(os.fsencode(path.resolve()))}?{mode}"
     # The follower opens in one thread and closes in another; SQLite itself is built thread-safe.
     connection = sqlite3.connect(uri, uri=True, timeout=2.0, check_same_thread=False)
     harden(connection)

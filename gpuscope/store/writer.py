@@ -59,28 +59,30 @@ class SessionWriter:
             descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
             os.close(descriptor)
         except FileExistsError as error:
-            lock.release()
+            lock.discard()
             raise SessionError(f"{path} exists already: choose another name, nothing was overwritten.") from error
         except OSError as error:
-            lock.release()
-            _remove_run_folder(path)
+            lock.discard()
             raise SessionError(f"{path} cannot be written ({error.strerror}): choose another file.") from error
         connection = _connect(path)
-        with _translated(path):
-            connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
-            connection.executescript(DDL)
-            connection.execute("INSERT INTO meta VALUES ('manifest', ?)", (to_json(manifest),))
-            connection.commit()
-            _enter_wal(connection, path)
+        try:
+            with _translated(path):
+                _lay_out(connection, manifest)
+                _enter_wal(connection, path)
+        except BaseException:  # no half session is left behind
+            connection.close()
+            _remove_session_file(path)
+            lock.discard()
+            raise
         return cls(path, connection, lock, manifest)
 
     @classmethod
-    def adopt(cls, path: Path) -> SessionWriter:
-        """Go on writing a session whose writer died.
+    def adopt(cls, path: Path, *, finished: bool = False) -> SessionWriter:
+        """Go on writing a session whose writer died, or, with `finished`, add something to a closed one.
 
         Raises:
-            SessionError: it is still being written, or is not a session.
+            SessionError: it is still being written, is not a session, or is finished where it should not be (somebody
+                else was quicker: what they found out stays) or the other way round. Nothing is changed then.
         """
         path = path.resolve()
         if not path.is_file():
@@ -92,10 +94,13 @@ class SessionWriter:
                 check_schema(connection, path)
                 row = connection.execute("SELECT value FROM meta WHERE key='manifest'").fetchone()
                 manifest = msgspec.json.decode(row[0], type=Manifest)
+                if _is_closed(connection) is not finished:
+                    what = "is not finished yet" if finished else "is finished already: there is nothing to take over"
+                    raise SessionError(f"{path} {what}.")
                 _enter_wal(connection, path)
         except BaseException:
             connection.close()
-            lock.release()
+            lock.discard()
             raise
         return cls(path, connection, lock, manifest)
 
@@ -175,8 +180,7 @@ def tidy(path: Path) -> None:
     if header[18:19] != b"\x02" or not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
         return
     with contextlib.suppress(sqlite3.Error), contextlib.closing(_connect(path, timeout_s=0)) as connection:
-        row = connection.execute("SELECT value FROM meta WHERE key='closed'").fetchone()
-        if row is not None:
+        if _is_closed(connection):
             connection.execute("PRAGMA journal_mode=delete").fetchall()
 
 
@@ -195,6 +199,18 @@ def _connect(path: Path, timeout_s: float = 5.0) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=timeout_s, isolation_level="DEFERRED")
     harden(connection)
     return connection
+
+
+def _is_closed(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT value FROM meta WHERE key='closed'").fetchone() is not None
+
+
+def _lay_out(connection: sqlite3.Connection, manifest: Manifest) -> None:
+    connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+    connection.executescript(DDL)
+    connection.execute("INSERT INTO meta VALUES ('manifest', ?)", (to_json(manifest),))
+    connection.commit()
 
 
 def _enter_wal(connection: sqlite3.Connection, path: Path) -> None:
@@ -230,7 +246,11 @@ def _remove_run_folder(path: Path) -> None:
 def delete_session(path: Path) -> None:
     """Remove a session that nobody writes, with everything that lies beside it."""
     _remove_run_folder(path)
-    for suffix in ("", "-wal", "-shm"):
+    _remove_session_file(path)
+
+
+def _remove_session_file(path: Path) -> None:
+    for suffix in ("", "-journal", "-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
@@ -240,9 +260,6 @@ def put_document(path: Path, kind: str, value: Any) -> None:
     Raises:
         SessionError: the session is being written, or cannot be.
     """
-    writer = SessionWriter.adopt(path)
-    if not writer.get_meta("closed", default=False):
-        writer.abandon()
-        raise SessionError(f"{path} is not finished yet.")
+    writer = SessionWriter.adopt(path, finished=True)
     writer.put_document(kind, value)
     writer.close()

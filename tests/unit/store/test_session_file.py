@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import sqlite3
 import stat
+import threading
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from gpuscope.domain.device import Device, Host
 from gpuscope.domain.reasons import Reason
-from gpuscope.domain.run import Manifest, OutcomeKind, RunOutcome
+from gpuscope.domain.run import Manifest, OutcomeKind, RunOutcome, RunSpec
 from gpuscope.domain.sample import Frame, GpuSample, HostSample
 from gpuscope.errors import SessionError
-from gpuscope.store.lock import is_being_written
+from gpuscope.store.lock import SessionLock, is_being_written
 from gpuscope.store.reader import SessionReader, SessionState
 from gpuscope.store.schema import run_folder
 from gpuscope.store.writer import SessionWriter, put_document
@@ -218,3 +222,66 @@ def test_the_run_folder_is_there_only_while_the_session_is_open(tmp_path: Path) 
     assert run_folder(path).is_dir()
     writer.close()
     assert not run_folder(path).exists()
+
+
+def test_refusing_an_existing_file_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    write(path, 1).close()
+    with pytest.raises(SessionError, match="exists already"):
+        SessionWriter.create(path, manifest())
+    assert [p.name for p in tmp_path.iterdir()] == ["a.gpuscope"]
+
+
+def test_a_session_that_cannot_be_begun_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpuscope.store.writer.DDL", "CREATE TABLE meta (; no SQL")
+    with pytest.raises(SessionError, match="cannot be written"):
+        SessionWriter.create(tmp_path / "a.gpuscope", manifest())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_finished_session_is_not_taken_over(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    write(path, 1).close()
+    before = path.read_bytes()
+    with pytest.raises(SessionError, match="finished already"):
+        SessionWriter.adopt(path)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["a.gpuscope"]
+
+
+def test_what_is_no_session_is_refused_without_a_trace(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    with contextlib.closing(sqlite3.connect(path)) as other:
+        other.execute("CREATE TABLE something (x)")
+    with pytest.raises(SessionError, match="no table"):
+        SessionWriter.adopt(path)
+    assert [p.name for p in tmp_path.iterdir()] == ["a.gpuscope"]
+
+
+def test_a_lock_whose_file_was_removed_by_its_holder_guards_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    first = SessionLock(path)
+    second: list[SessionLock] = []
+    waiting = threading.Thread(target=lambda: second.append(SessionLock(path)))
+    waiting.start()
+    time.sleep(0.1)  # it has the file open and tries to lock it
+    first.discard()
+    waiting.join()
+    assert is_being_written(path), "the second holds a lock that others can see"
+    second[0].discard()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_that_are_no_unicode_are_written_out(tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    folder.mkdir()
+    path = folder / "a.gpuscope"
+    run = RunSpec(argv=("python", "caf\udce9.py"), cwd=str(folder), target="script", display="caf\udce9.py")
+    writer = SessionWriter.create(path, msgspec.structs.replace(manifest(), run=run))
+    writer.add_event(ZERO, "exception", {"message": "no caf\udce9", "half \ud83d": [b"\xe9", 1.5]})
+    writer.close()
+    with SessionReader(path) as reader:
+        assert reader.manifest.run is not None
+        assert reader.manifest.run.display == "caf\\xe9.py"
+        (event,) = reader.events()
+    assert event.data == {"message": "no caf\\xe9", "half \\ud83d": [b"\xe9", 1.5]}
