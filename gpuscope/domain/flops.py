@@ -101,21 +101,23 @@ class Convolution(NamedTuple):
 def convolution_output(image: Shape, weight: Shape, arguments: Sequence[Any]) -> tuple[Shape, bool] | None:
     """Spatial output shape and whether the convolution is transposed, from the arguments of `aten::convolution`
     (input, weight, bias, stride, padding, dilation, transposed, output_padding, groups); None when they do not tell."""
-    if len(arguments) < 8 or not all(isinstance(arguments[i], Sequence) for i in (3, 4, 5, 7)):
+    settings = [_one_per_axis(arguments[i], len(weight) - 2) for i in (3, 4, 5, 7)] if len(arguments) >= 8 else []
+    if not settings or None in settings:
         return None
-    dimensions = len(weight) - 2
-    stride, padding, dilation, extra = (_repeat(arguments[i], dimensions) for i in (3, 4, 5, 7))
     transposed = bool(arguments[6])
     spatial = []
-    for axis in range(dimensions):
-        size, reach = image[2 + axis], dilation[axis] * (weight[2 + axis] - 1)
+    for size, kernel, stride, padding, dilation, extra in zip(image[2:], weight[2:], *settings, strict=True):
+        reach = dilation * (kernel - 1)
         if transposed:
-            spatial.append((size - 1) * stride[axis] - 2 * padding[axis] + reach + extra[axis] + 1)
+            spatial.append((size - 1) * stride - 2 * padding + reach + extra + 1)
         else:
-            spatial.append((size + 2 * padding[axis] - reach - 1) // stride[axis] + 1)
-    return tuple(spatial), transposed
+            spatial.append((size + 2 * padding - reach - 1) // max(1, stride) + 1)
+    return (tuple(spatial), transposed) if min(spatial) >= 0 else None
 
 
-def _repeat(values: Sequence[int], dimensions: int) -> list[int]:
-    numbers = [int(value) for value in values]
-    return numbers * dimensions if len(numbers) == 1 else numbers
+def _one_per_axis(values: Any, axes: int) -> list[int] | None:
+    """The numbers of a setting such as the stride, of which one stands for all axes; None when it is no such thing."""
+    if not isinstance(values, list | tuple) or not all(isinstance(value, int) for value in values):
+        return None
+    numbers = list(values) * axes if len(values) == 1 else list(values)
+    return numbers if len(numbers) == axes else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from math import prod
+from math import inf, prod
 from typing import Any, NamedTuple
 
 from gpuscope.domain.flops import (
@@ -33,8 +33,6 @@ from gpuscope.domain.operators import (
     time_kind,
 )
 
-MATRIX_CLASSES = frozenset({"gemm", "convolution", "depthwise_convolution", "attention"})
-
 BACKWARD_SUFFIX = "_backward"
 
 # The profiler prints C++ type names; a footprint uses the framework's.
@@ -43,6 +41,8 @@ _DTYPES = {
     "long int": "int64", "long": "int64", "int": "int32", "short int": "int16", "signed char": "int8",
     "unsigned char": "uint8", "c10::float8_e4m3fn": "float8_e4m3fn", "c10::float8_e5m2": "float8_e5m2",
 }  # fmt: skip
+_MOST_ELEMENTS = 2**63
+"""PyTorch counts elements in 64 bits: a larger tensor is a mistake of whoever wrote the row."""
 _DTYPE_BYTES = {
     "float64": 8, "int64": 8, "float32": 4, "int32": 4, "float16": 2, "bfloat16": 2, "int16": 2, "int8": 1, "uint8": 1,
     "bool": 1, "float8_e4m3fn": 1, "float8_e5m2": 1,
@@ -194,9 +194,9 @@ class _Profile:
     def _convolution(self, row: _Row, kind: OperatorKind) -> _Work:
         backward = row.name == "convolution_backward"
         tensors = row.shapes[1:3] if backward else row.shapes[:2]
-        if len(tensors) < 2 or min(len(shape) for shape in tensors) < 3:
+        image, weight = tensors if len(tensors) == 2 else ((), ())
+        if not 3 <= len(image) == len(weight) or not all(weight):
             return _Work(kind, None, None, None)
-        image, weight = tensors
         call = Convolution(image, weight, *self._output(row, image, weight))
         gradients = _wanted_gradients(row.arguments) if backward else None
         class_ = "depthwise_convolution" if call.kind == "depthwise" else "convolution"
@@ -206,7 +206,7 @@ class _Profile:
         """Spatial shape of the result and whether transposed: as told by the gradient, else by the arguments, else
         assumed to be that of the input (stride 1, padded), which is the largest that is usual."""
         gradient = row.shapes[0] if row.name == "convolution_backward" else self._gradient_of.get((image, weight))
-        if gradient:
+        if gradient and len(gradient) == len(weight):
             return gradient[2:], gradient[1] != weight[0]
         return convolution_output(image, weight, row.arguments) or (image[2:], False)
 
@@ -331,7 +331,7 @@ def _shapes(value: Any) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
 
 def _dimensions(value: Any) -> Shape:
     if isinstance(value, list | tuple) and all(isinstance(size, int) and size >= 0 for size in value):
-        return tuple(value)
+        return tuple(value) if prod(value) < _MOST_ELEMENTS else ()
     return ()
 
 
@@ -342,7 +342,9 @@ def _dtype(name: Any) -> str | None:
 
 
 def _number(value: Any) -> float:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf:
+        return 0.0
+    return float(value)
 
 
 def _plus(total: float | None, each: float | None, count: float) -> float | None:

@@ -74,6 +74,24 @@ def test_convolution_size_is_told_by_its_gradient_when_arguments_are_missing() -
     assert backward.kind == "conv_kxk_backward"
 
 
+@pytest.mark.parametrize(
+    "strange",
+    [
+        row("convolution", [[2, 3, 8, 8], [6, 0, 3, 3], []]),
+        row("convolution", [[2, 3, 8], [6, 3, 3, 3], []]),
+        row("convolution", [[2, 3, 8, 8], [6, 3, 3, 3], []], args=[None, None, None, [0], [], ["x"], "s", None]),
+        row("convolution", [[2, 3, 8, 8], [6, 3, 3, 3], []], args=[None, None, None, [1, 1, 1], [1], [1], False, [0]]),
+        row("convolution_backward", [[7], [2, 3, 8, 8], [6, 3, 3, 3]], args=["mask"]),
+        row("mm", [[2**62, 2**62], [2**62, 8]]),
+        row("add", [[10**200] * 3], count=1e400),
+    ],
+)
+def test_rows_of_a_strange_file_do_no_harm(strange: Row) -> None:
+    ops = classify([strange, row("mm", [[4, 5], [5, 6]])])
+    assert total(ops) >= 2 * 4 * 5 * 6
+    assert sum(op.time_s or 0.0 for op in ops) < 1
+
+
 def test_depthwise_convolution_is_a_class_of_its_own() -> None:
     op = only([row("convolution", [[2, 8, 5, 5], [8, 1, 3, 3], []])], "depthwise_convolution")
     assert op.kind == "depthwise"
