@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuscope.domain.base import to_json
+from gpuscope.engine.listener import Listener
 from gpuscope.engine.manifest import default_session_name
 from gpuscope.engine.record import record
 
@@ -34,13 +35,14 @@ def add_commands(commands: Any) -> None:
 
 def _record(options: argparse.Namespace) -> int:
     path = options.output or default_session_name(Path.cwd(), "record")
+    until = "until Ctrl+C" if options.seconds is None else f"for {options.seconds:g} s, or until Ctrl+C"
     outcome = record(
         path,
         seconds=options.seconds,
         interval_s=options.interval,
         pid=options.pid,
         parent_pid=options.parent,
-        on_start=lambda: _say(f"recording to {path}, press Ctrl+C to stop"),
+        listener=Listener(on_start=lambda: _say(f"recording to {path} {until}"), on_notice=_say),
     )
     if options.json:
         print(to_json(outcome).decode())

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from gpuscope.domain.base import to_json
 from gpuscope.domain.run import OutcomeKind, RunOutcome
+from gpuscope.engine.listener import Listener
 from gpuscope.engine.manifest import default_session_name
 from gpuscope.engine.profile import profile
 from gpuscope.errors import UsageError
@@ -97,8 +98,11 @@ def _run(options: argparse.Namespace) -> int:
         path,
         plan,
         interval_s=options.interval,
-        on_start=lambda: _say(" ".join(filter(None, [f"recording to {path}.", plan.spec.interpreter_note]))),
-        on_output=_Screen().show,
+        listener=Listener(
+            on_start=lambda: _say(" ".join(filter(None, [f"recording to {path}.", plan.spec.interpreter_note]))),
+            on_output=_Screen().show,
+            on_notice=_say,
+        ),
     )
     _say(outcome.sentence)
     _say(f"next: gpuscope advise {path}")

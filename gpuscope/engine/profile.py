@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from gpuscope.domain.run import OutcomeKind, RunOutcome
 from gpuscope.engine import registry
 from gpuscope.engine.footprint import compute_footprint
+from gpuscope.engine.listener import Listener
 from gpuscope.engine.manifest import new_manifest
 from gpuscope.engine.outcome import outcome_of
 from gpuscope.engine.record import check_interval
@@ -24,16 +24,13 @@ from gpuscope.store.writer import SessionWriter
 
 SETTLING_S = 1.0
 
-OutputSink = Callable[[bytes], None]
-
 
 def profile(
     path: Path,
     plan: LaunchPlan,
     *,
     interval_s: float = 0.1,
-    on_start: Callable[[], None] = lambda: None,
-    on_output: OutputSink | None = None,
+    listener: Listener = Listener(),  # noqa: B008 - frozen
 ) -> RunOutcome:
     """Run a workload and write everything about it into a new session.
 
@@ -41,8 +38,7 @@ def profile(
         path: session file to create.
         plan: what to start.
         interval_s: distance of the fast GPU samples.
-        on_start: called once the session exists, before the workload is started.
-        on_output: gets the workload's output as it comes.
+        listener: is told of the start, the workload's output, and sources that do not work.
 
     Raises:
         SessionError: the session cannot be created (then nothing was started) or written (then the run goes on
@@ -53,13 +49,13 @@ def profile(
     check_interval(interval_s)
     writer = SessionWriter.create(path, new_manifest("run", interval_s, run=plan.spec))
     registry.remember(path, writer.manifest)
-    on_start()
+    listener.on_start()
     sampler = SamplerClient(interval_s)
     sampler.start()
     try:
         workload = _start(writer, plan)
         sampler.set_root_pid(workload.pid)
-        return _supervise(writer, sampler, workload, on_output)
+        return _supervise(writer, sampler, workload, listener)
     finally:
         sampler.stop()
 
@@ -84,7 +80,7 @@ def adopt(path: Path) -> RunOutcome:
     try:
         gap = {"gap_start_s": last_seen_s, "gap_end_s": now_s}
         writer.add_event(time.monotonic(), "supervisor_adopted", gap)
-        return _supervise(writer, sampler, workload, None)
+        return _supervise(writer, sampler, workload, Listener())
     finally:
         sampler.stop()
 
@@ -99,11 +95,9 @@ def _start(writer: SessionWriter, plan: LaunchPlan) -> Workload:
         raise
 
 
-def _supervise(
-    writer: SessionWriter, sampler: SamplerClient, workload: Workload, on_output: OutputSink | None
-) -> RunOutcome:
+def _supervise(writer: SessionWriter, sampler: SamplerClient, workload: Workload, listener: Listener) -> RunOutcome:
     started_s = writer.session_time(time.monotonic())
-    supervisor = Supervisor(writer, sampler, workload, on_output)
+    supervisor = Supervisor(writer, sampler, workload, listener)
     with StopSignals() as stop:
         supervisor.run(stop)
         ended_s = writer.session_time(time.monotonic())

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gpuscope.domain.run import OutcomeKind, RunOutcome
 from gpuscope.engine import registry
+from gpuscope.engine.listener import Listener
 from gpuscope.engine.manifest import new_manifest
 from gpuscope.engine.supervisor import StopSignals, Supervisor
 from gpuscope.errors import UsageError
@@ -26,7 +27,7 @@ def record(
     interval_s: float = 0.1,
     pid: int | None = None,
     parent_pid: int | None = None,
-    on_start: Callable[[], None] = lambda: None,
+    listener: Listener = Listener(),  # noqa: B008 - frozen
 ) -> RunOutcome:
     """Record live figures into a new session until the time is up, a signal comes, or the followed process ends.
 
@@ -36,7 +37,7 @@ def record(
         interval_s: distance of the fast GPU samples; the host is sampled once a second.
         pid: root of a process tree to follow.
         parent_pid: the process that started this one and that it ends with: a window's own live view.
-        on_start: called once the session exists.
+        listener: is told of the start and of sources that do not work.
 
     Raises:
         UsageError: an argument is out of range, or there is no such process.
@@ -49,13 +50,15 @@ def record(
         raise UsageError(f"There is no process {pid}: give the number of one that runs now (see ps).")
     writer = SessionWriter.create(path, new_manifest("record", interval_s, followed_pid=pid))
     registry.remember(path, writer.manifest)
-    on_start()
+    listener.on_start()
     sampler = SamplerClient(interval_s, root_pid=pid)
     sampler.start()
     try:
         with StopSignals() as stop:
             deadline = None if seconds is None else time.monotonic() + seconds
-            Supervisor(writer, sampler).run(stop, deadline_s=deadline, watched=_watch(pid, parent_pid))
+            Supervisor(writer, sampler, listener=listener).run(
+                stop, deadline_s=deadline, watched=_watch(pid, parent_pid)
+            )
     finally:
         sampler.stop()
     ended = writer.session_time(time.monotonic())

@@ -7,11 +7,13 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any, Self
 
 from gpuscope.domain.events import SUPERVISOR
+from gpuscope.domain.sample import SourceState
+from gpuscope.engine.listener import Listener
 from gpuscope.runner.process import Workload
 from gpuscope.runner.tail import FileTail, JsonLinesTail
 from gpuscope.sources.client import SamplerClient
@@ -67,15 +69,16 @@ class Supervisor:
         writer: SessionWriter,
         sampler: SamplerClient | None,
         workload: Workload | None = None,
-        on_output: Callable[[bytes], None] | None = None,
+        listener: Listener = Listener(),  # noqa: B008 - frozen
     ) -> None:
-        """Take over an open writer and started sampler and workload; `on_output` gets the output as it comes."""
+        """Take over an open writer and started sampler and workload."""
         self.writer = writer
         self._ending_events: list[tuple[str, dict[str, Any]]] = []
         self.last_lines: deque[str] = deque(maxlen=REMEMBERED_LINES)
         self._sampler = sampler
         self._workload = workload
-        self._on_output = on_output
+        self._listener = listener
+        self._noticed: dict[str, str] = {}
         self._folder = run_folder(writer.path)
         self._output = FileTail(self._folder / "output.log", offset=int(writer.get_meta("output_offset", 0)))
         self._probe = JsonLinesTail(self._folder, offsets=dict(writer.get_meta("probe_offsets", {})))
@@ -113,6 +116,7 @@ class Supervisor:
         if self._sampler is not None:
             for frame in self._sampler.poll():
                 self.writer.add_frame(frame)
+                self._notice(frame.states or ())
             for kind, data in self._sampler.notes():
                 self.writer.add_event(now, kind, self._in_session_time(data))
         self.drain(now)
@@ -130,8 +134,7 @@ class Supervisor:
             self.writer.add_output(now, piece)
             self.writer.put_meta("output_offset", self._output.offset)
             self._remember_lines(piece)
-            if self._on_output is not None:
-                self._on_output(piece)
+            self._listener.on_output(piece)
         records = self._probe.read(final=final)
         for source, fields in records:
             data = {key: value for key, value in fields.items() if key not in {"t", "kind"}}
@@ -156,6 +159,13 @@ class Supervisor:
     def probe_events(self) -> list[tuple[str, dict[str, Any]]]:
         """The probe's events that say how a process ended, as (source, fields); earlier supervisors' included."""
         return [*self._earlier, *self._ending_events]
+
+    def _notice(self, states: Sequence[SourceState]) -> None:
+        """Pass on what a source says of itself, once for each change."""
+        for state in states:
+            before, self._noticed[state.source] = self._noticed.get(state.source, ""), state.sentence
+            if state.sentence and state.sentence != before:
+                self._listener.on_notice(state.sentence)
 
     def note(self, kind: str, **data: Any) -> None:
         """Add a supervisor event."""

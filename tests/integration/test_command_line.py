@@ -16,6 +16,8 @@ from gpuscope.domain.run import OutcomeKind, RunOutcome
 from gpuscope.store.reader import SessionReader
 from tests.builders import build_session
 from tests.integration.jobs import environment, gpuscope, wait_for
+from tests.nvml.fixtures import MakeWorld
+from tests.nvml.scenario import NvmlError, Scenario
 
 
 def refused(done: subprocess.CompletedProcess[str], *words: str, status: int = 2) -> None:
@@ -194,3 +196,20 @@ def test_record_follows_a_process_and_ends_with_it(tmp_path: Path) -> None:
         rss = reader.timeline().get("host", "workload_rss_bytes").known
     assert len(rss) > 0
     assert rss.max() > 1e6
+
+
+@pytest.mark.parametrize(("code", "words"), [(9, "driver"), (18, "reboot")])
+def test_a_driver_that_does_not_work_is_one_sentence_and_the_host_is_recorded(
+    tmp_path: Path, nvml_scenario: MakeWorld, code: int, words: str
+) -> None:
+    scenario = Scenario()
+    scenario.system.values["init"] = NvmlError(code)
+    env = environment(tmp_path, nvml_scenario(scenario).variables)
+    done = gpuscope("record", "-o", "a.gpuscope", "--seconds", "2.5", cwd=tmp_path, env=env)
+    assert done.returncode == 0, done.stderr
+    notices = [line for line in done.stderr.splitlines() if "NVIDIA" in line or "driver" in line]
+    assert len(notices) == 1, done.stderr
+    assert words in notices[0]
+    with SessionReader(tmp_path / "a.gpuscope") as reader:
+        timeline = reader.timeline()
+    assert len(timeline.get("host", "memory_used_bytes").known) >= 1
