@@ -102,11 +102,14 @@ def convolution_output(image: Shape, weight: Shape, arguments: Sequence[Any]) ->
     """Spatial output shape and whether the convolution is transposed, from the arguments of `aten::convolution`
     (input, weight, bias, stride, padding, dilation, transposed, output_padding, groups); None when they do not tell."""
     settings = [_one_per_axis(arguments[i], len(weight) - 2) for i in (3, 4, 5, 7)] if len(arguments) >= 8 else []
-    if not settings or None in settings:
+    known = [numbers for numbers in settings if numbers is not None]
+    if len(known) < 4:
         return None
     transposed = bool(arguments[6])
     spatial = []
-    for size, kernel, stride, padding, dilation, extra in zip(image[2:], weight[2:], *settings, strict=True):
+    for size, kernel, (stride, padding, dilation, extra) in zip(
+        image[2:], weight[2:], zip(*known, strict=True), strict=True
+    ):
         reach = dilation * (kernel - 1)
         if transposed:
             spatial.append((size - 1) * stride - 2 * padding + reach + extra + 1)
