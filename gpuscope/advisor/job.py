@@ -98,6 +98,8 @@ def prepare(footprint: Footprint, constraints: Constraints, catalogue: Catalogue
     ops, stage_note = to_stage(footprint.ops, footprint.workload.stage, stage)
     if stage_note:
         assumptions.append(stage_note)
+    if stage == TRAINING and footprint.workload.stage != TRAINING:
+        assumptions.append("All parameters are taken to be trained, at most with Adam: the run had no optimizer.")
     if stage == TRAINING and ops:
         ops = _with_optimizer(ops, footprint, assumptions)
     return Job(

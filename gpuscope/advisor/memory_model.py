@@ -1,8 +1,8 @@
 """Memory that a job needs on one GPU of a layout, as a range.
 
-needed = parameters + gradients + optimizer state (counted, exact) + activations and temporaries + the allocator's
-rounding + the process's context on the GPU. Activations come from a measured CUDA peak where there is one, else from
-the bytes that the forward operators write, else they are unknown.
+needed = parameters (counted) + gradients + optimizer state (counted, or assumed for a job that was not trained where it
+ran) + activations and temporaries + the allocator's rounding + the process's context on the GPU. Activations come from
+a measured CUDA peak where there is one, else from the bytes that the forward operators write, else they are unknown.
 """
 
 from __future__ import annotations
@@ -50,8 +50,10 @@ class JobMemory(NamedTuple):
     """The parts of a job's memory, the same for all GPUs. None: unknown."""
 
     parameters: float | None
-    gradients: float
-    optimizer_state: float
+    gradients: Range
+    optimizer_state: Range
+    state_how: str
+    """Where gradients and optimizer state come from."""
     cast_copies: Range
     temporaries: Range
     """Of the optimizer's update, where a breakdown tells them; sharded like the parameters."""
@@ -65,17 +67,33 @@ def job_memory(job: Job) -> JobMemory:
     """Take a footprint's memory apart, for the wanted stage and precision."""
     breakdown = job.footprint.memory.breakdown
     parameters = _parameter_bytes(job.footprint)
-    training = job.stage == TRAINING
-    gradients = float(breakdown.gradients_bytes or 0) if training else 0.0
-    state = float(breakdown.optimizer_state_bytes or 0) if training else 0.0
     copies = Range.exact(0.0)
     if halves_memory(job) and parameters is not None:
         # Autocast keeps the FP32 parameters and caches their 16-bit copies.
         copies = Range(low=0.0, mid=parameters / 2, high=parameters / 2)
-    update = float(breakdown.temporaries_bytes or 0) if training else 0.0
+    gradients, state, update, state_how = _training_state(job, parameters)
     temporaries = Range(low=0.0, mid=update, high=update)
     activations, how = _activations(job, breakdown, parameters)
-    return JobMemory(parameters, gradients, state, copies, temporaries, activations, how, _fragmentation(job.footprint))
+    return JobMemory(
+        parameters, gradients, state, state_how, copies, temporaries, activations, how, _fragmentation(job.footprint)
+    )
+
+
+def _training_state(job: Job, parameters: float | None) -> tuple[Range, Range, float, str]:
+    """Gradients, optimizer state, the temporary of the update, and where they come from.
+
+    A job that was not trained where it ran has none of them. Then all parameters are taken to be trained: a gradient
+    for each is sure, and the state is anything from none (plain SGD) to Adam's two moments.
+    """
+    nothing = Range.exact(0.0)
+    if job.stage != TRAINING:
+        return nothing, nothing, 0.0, ""
+    if job.stage_changed and parameters is not None:
+        state = Range(low=0.0, mid=2 * parameters, high=2 * parameters)
+        return Range.exact(parameters), state, parameters, "assumed: all parameters trained, at most with Adam"
+    breakdown = job.footprint.memory.breakdown
+    counted = (float(breakdown.gradients_bytes or 0), float(breakdown.optimizer_state_bytes or 0))
+    return Range.exact(counted[0]), Range.exact(counted[1]), float(breakdown.temporaries_bytes or 0), "counted"
 
 
 def memory_need(memory: JobMemory, gpu: GpuSpec, layout: Layout) -> MemoryNeed:
@@ -89,15 +107,16 @@ def memory_need(memory: JobMemory, gpu: GpuSpec, layout: Layout) -> MemoryNeed:
     count = layout.data_parallel if layout.zero_stage == 3 else layout.tensor_parallel
     held = [
         ("parameters", Range.exact((memory.parameters or 0.0) / count), "counted"),
-        ("gradients", Range.exact(memory.gradients / count), "counted"),
-        ("optimizer state", Range.exact(memory.optimizer_state / count), "counted"),
+        ("gradients", memory.gradients.scaled(1 / count), memory.state_how),
+        ("optimizer state", memory.optimizer_state.scaled(1 / count), memory.state_how),
         ("16-bit copies", memory.cast_copies.scaled(1 / count), "half of the parameters, cached by autocast"),
         ("update temporaries", memory.temporaries.scaled(1 / count), "of a multi-tensor optimizer"),
     ]
     if layout.zero_stage == 3:
         held.append(("gathered layers", _scaled(memory.parameters or 0.0, _GATHERED_SHARE), "up to four layers"))
-    elif layout.data_parallel > 1 and memory.gradients:
-        held.append(("gradient buckets", Range(low=0.0, mid=memory.gradients, high=memory.gradients), "DDP's copy"))
+    elif layout.data_parallel > 1:
+        buckets = memory.gradients.high
+        held.append(("gradient buckets", Range(low=0.0, mid=buckets, high=buckets), "DDP's copy"))
     context, context_how = context_bytes(gpu)
     outside = [("context", context, context_how)]
     if layout.data_parallel * layout.tensor_parallel > 1:

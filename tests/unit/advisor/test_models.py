@@ -247,11 +247,25 @@ def test_context_of_other_vendors_has_the_published_range() -> None:
 
 def test_counted_parts_are_exact_and_activations_a_range() -> None:
     memory = job_memory(job_of(cpu_footprint()))
-    assert (memory.parameters, memory.gradients, memory.optimizer_state) == (1e8, 1e8, 2e8)
+    assert (memory.parameters, memory.gradients.mid, memory.optimizer_state.mid) == (1e8, 1e8, 2e8)
+    assert memory.optimizer_state.low == memory.optimizer_state.high
     assert memory.activations is not None
     # The forward operators write 2 GB.
     assert memory.activations.low == pytest.approx(0.35 * 2e9)
     assert memory.activations.high == pytest.approx(2e9)
+
+
+def test_training_of_what_was_only_inferred_holds_gradients_and_optimizer_state() -> None:
+    job = job_of(estimate(7 * B, "fp16", "inference", batch=1), stage="training")
+    need = memory_need(job_memory(job), known("h200-sxm5-141gb"), Layout())
+    trained = memory_need(
+        job_memory(job_of(estimate(7 * B, "fp16", "training", batch=1))), known("h200-sxm5-141gb"), Layout()
+    )
+    assert need.needed_bytes is not None
+    assert trained.needed_bytes is not None
+    assert need.surely_bytes >= 2 * 14e9, "weights and gradients"
+    assert need.needed_bytes.high >= trained.needed_bytes.mid
+    assert any("All parameters are taken to be trained" in sentence for sentence in job.assumptions)
 
 
 def test_cuda_peak_is_taken_as_measured() -> None:
