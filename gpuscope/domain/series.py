@@ -31,6 +31,12 @@ class Series:
         """The values that are there."""
         return self.values[~np.isnan(self.values)]
 
+    @property
+    def known_points(self) -> tuple[FloatArray, FloatArray]:
+        """Times and values of those that are there."""
+        present = ~np.isnan(self.values)
+        return self.t[present], self.values[present]
+
     def between(self, start_s: float, end_s: float) -> Series:
         """The part in [start_s, end_s]."""
         low, high = np.searchsorted(self.t, [start_s, end_s + 1e-12])

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gpuscope.domain.footprint import Energy, Spread, StepTime
-from gpuscope.domain.series import HOST_KEY, FloatArray, Series, Timeline
+from gpuscope.domain.series import HOST_KEY, Series, Timeline
 
 WARM_UP_SHARE = 0.1
 WARM_UP_STEPS = (1, 10)
@@ -63,25 +63,36 @@ def gpu_spread(timeline: Timeline, uuids: Sequence[str], start_s: float, end_s: 
 def energy(timeline: Timeline, uuids: Sequence[str], start_s: float, end_s: float, steps: int) -> tuple[Energy, str]:
     """Energy of the GPUs in a part of the session, and how it was found.
 
-    The driver's energy counter is preferred; power times time is the fallback (A100 and H100 sample power during only a
-    quarter of the time: arXiv 2312.02741).
+    The driver's energy counter is preferred; power over time is the fallback (A100 and H100 sample power during only a
+    quarter of the time: arXiv 2312.02741). Both give the mean power between the first and the last reading, which lie
+    up to a second inside the part; it is taken to hold for the whole of it.
     """
-    joules, how = 0.0, "difference of the driver's energy counter"
-    for uuid in uuids:
-        counter = timeline.get(uuid, "energy_j").between(start_s, end_s)
-        known = counter.known
-        if len(known) >= 2 and known[-1] >= known[0]:
-            joules += float(known[-1] - known[0])
-            continue
-        power = timeline.get(uuid, "power_w").between(start_s, end_s)
-        if len(power.known) < 2:
-            return Energy(), "no energy or power readings"
-        joules += _integral(power)
-        how = "power readings integrated over time"
-    duration = end_s - start_s
-    if not uuids or duration <= 0:
+    if not uuids or end_s <= start_s:
         return Energy(), "no GPU in use"
-    return Energy(per_step_j=joules / steps if steps else None, mean_power_w=joules / duration), how
+    watts, how = 0.0, "difference of the driver's energy counter"
+    for uuid in uuids:
+        mean_w = _counted_power(timeline.get(uuid, "energy_j").between(start_s, end_s))
+        if mean_w is None:
+            mean_w = _sampled_power(timeline.get(uuid, "power_w").between(start_s, end_s))
+            how = "power readings integrated over time"
+        if mean_w is None:
+            return Energy(), "no energy or power readings"
+        watts += mean_w
+    return Energy(per_step_j=watts * (end_s - start_s) / steps if steps else None, mean_power_w=watts), how
+
+
+def _counted_power(counter: Series) -> float | None:
+    """Mean power between the readings of an energy counter; None where they are too few or it started anew."""
+    t, joules = counter.known_points
+    if len(t) < 2 or (np.diff(joules) < 0).any():
+        return None
+    return float((joules[-1] - joules[0]) / (t[-1] - t[0]))
+
+
+def _sampled_power(power: Series) -> float | None:
+    """Mean of power readings over the time between the first and the last; None where they are too few."""
+    t, watts = power.known_points
+    return float(np.trapezoid(watts, t) / (t[-1] - t[0])) if len(t) > 1 else None
 
 
 def peak(series: Series) -> int | None:
@@ -99,9 +110,3 @@ def mean(series: Series, start_s: float, end_s: float) -> float | None:
 def host_mean(timeline: Timeline, name: str, start_s: float, end_s: float) -> float | None:
     """Mean of a host figure within a part of the session."""
     return mean(timeline.get(HOST_KEY, name), start_s, end_s)
-
-
-def _integral(series: Series) -> float:
-    present = ~np.isnan(series.values)
-    t: FloatArray = series.t[present]
-    return float(np.trapezoid(series.values[present], t))

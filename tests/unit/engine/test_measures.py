@@ -49,6 +49,19 @@ def test_energy_comes_from_the_counter() -> None:
     assert "counter" in how
 
 
+def test_energy_between_the_readings_stands_for_the_whole_part() -> None:
+    """The counter is read once a second: in a part of 3 s its readings span 2 s."""
+    energy, _ = measures.energy(timeline([999.0] * 5, [100.0, 150.0, 200.0, 250.0, 300.0]), ["G"], 0.5, 3.5, 10)
+    assert energy.mean_power_w == pytest.approx(50)
+    assert energy.per_step_j == pytest.approx(15)
+
+
+def test_a_counter_that_started_anew_is_not_believed() -> None:
+    energy, how = measures.energy(timeline([70.0] * 5, [100.0, 150.0, 0.0, 50.0, 300.0]), ["G"], 0, 4, 4)
+    assert energy.mean_power_w == pytest.approx(70)
+    assert "integrated" in how
+
+
 def test_without_the_counter_power_is_integrated() -> None:
     energy, how = measures.energy(timeline([100.0] * 5, [None] * 5), ["G"], 0, 4, 4)
     assert energy.per_step_j == pytest.approx(100)
