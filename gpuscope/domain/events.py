@@ -18,11 +18,12 @@ step            n (from 1, of this optimizer), steps (how many this event covers
                 not seen. Every optimizer tells its own steps; domain/steps.py says which of them are the job's
 optimizer       key, class_name, parameters, parameter_bytes, gradient_bytes, state_bytes,
                 parameter_dtypes {dtype: bytes}, devices {type: bytes}, foreach, fused, dominant (bool: the most
-                parameter bytes so far), after_step. Written at its updates 1, 2, 10, 100 ... and at the end;
+                parameter bytes so far), after_step, uncounted_tensors (of classes that could not be looked into:
+                with any, the bytes are too few). Written at its updates 1, 2, 10, 100 ... and at the end;
                 gradient_bytes is the most seen at the end of a step. Optimizers that step inside backward passes are
                 one, with the key in_backward
 model           parameters, trainable_parameters, parameter_bytes, buffer_bytes, parameter_dtypes {dtype: bytes},
-                class_names: all live modules. Once, at the second update, or at the end where there was none
+                class_names, uncounted_tensors: all live modules. Once, at the second update, or at the end where there was none
 memory          device, allocated_bytes, reserved_bytes, peak_allocated_bytes, peak_reserved_bytes, alloc_retries, ooms
 batch           samples (null: no tensor in a batch), batches, wait_s: the DataLoader batches since the step before,
                 added up; steps: where it covers several steps, the other fields are means a step

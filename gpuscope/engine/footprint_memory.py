@@ -42,8 +42,9 @@ def _device_peak(timeline: Timeline, uuids: Sequence[str]) -> Range | None:
 
 def _breakdown(facts: ProcessFacts) -> Breakdown:
     model, optimizers = facts.last("model"), facts.optimizers()
-    if not optimizers and not model:
-        return Breakdown()
+    uncounted = sum(int(census.get("uncounted_tensors") or 0) for census in [model, *optimizers])
+    if uncounted or not (optimizers or model):
+        return Breakdown()  # sums that lack parts are no figures
     in_optimizers = sum(int(census.get("parameter_bytes") or 0) for census in optimizers)
     parameters = model.get("parameter_bytes")
     return Breakdown(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -70,3 +71,16 @@ def test_steps_that_are_not_single_optimizer_calls(tmp_path: Path, script: str, 
     assert footprint["steps"]["count"] == said["steps"]
     if "skipped" in said:
         assert footprint["steps"]["skipped_updates"] == said["skipped"]
+
+
+def test_fully_sharded_ranks_under_torchrun(tmp_path: Path) -> None:
+    path = tmp_path / "job.gpuscope"
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", SCRIPTS / "fully_sharded.py"]
+    done = gpuscope("run", "-o", path, "--command", "--", *command, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    said = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
+    footprint = json.loads(gpuscope("footprint", path, "--json", cwd=tmp_path).stdout)
+    assert [(rank["rank"], rank["steps"]["count"]) for rank in footprint["ranks"]] == [(0, 12), (1, 12)]
+    parts = footprint["ranks"][0]["memory"]["breakdown"]
+    assert parts["parameters_bytes"] == said["parameter_bytes"]
+    assert parts["optimizer_state_bytes"] == said["optimizer_bytes"]

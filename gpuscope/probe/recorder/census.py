@@ -10,7 +10,14 @@ _NAMED_MODELS = 20
 
 
 class Tally:
-    """Bytes of distinct storages, by dtype and by device type."""
+    """Bytes of distinct storages, by dtype and by device type.
+
+    Attributes:
+        bytes: of all storages.
+        elements: of all tensors.
+        uncounted: tensors that could not be looked into; with any, the other figures are too small.
+        by_dtype, by_device: bytes.
+    """
 
     def __init__(self, seen: set[Any] | None = None) -> None:
         """Storages in `seen` are not counted; those counted here are added to it."""
@@ -18,13 +25,21 @@ class Tally:
         self._elements_seen: set[Any] = set()
         self.bytes = 0
         self.elements = 0
+        self.uncounted = 0
         self.by_dtype: dict[str, int] = {}
         self.by_device: dict[str, int] = {}
 
     def add(self, tensor: Any) -> None:
-        """Count one tensor, or the plain tensors that a wrapper (DTensor, quantized ...) is made of."""
-        for part in _plain_parts(tensor):
-            self._add_plain(part)
+        """Count one tensor, or the plain tensors that a wrapper (DTensor, quantized ...) is made of.
+
+        There are tensor classes that nobody has heard of: one that cannot be counted is noted, and costs no more than
+        the byte figures.
+        """
+        try:
+            for part in _plain_parts(tensor):
+                self._add_plain(part)
+        except Exception:
+            self.uncounted += 1
 
     def _add_plain(self, tensor: Any) -> None:
         device = tensor.device.type
@@ -89,6 +104,7 @@ def optimizer_census(optimizers: list[Any], inner: list[Any], torch: Any) -> dic
         "parameter_bytes": parameters.bytes,
         "gradient_bytes": gradients.bytes,
         "state_bytes": state.bytes,
+        "uncounted_tensors": parameters.uncounted + gradients.uncounted + state.uncounted,
         "parameter_dtypes": parameters.by_dtype,
         "devices": parameters.by_device,
         "foreach": first_group.get("foreach"),
@@ -119,6 +135,7 @@ def model_census(torch: Any) -> dict[str, Any] | None:
         "trainable_parameters": trainable.elements,
         "parameter_bytes": parameters.bytes,
         "buffer_bytes": buffers.bytes,
+        "uncounted_tensors": parameters.uncounted + buffers.uncounted,
         "parameter_dtypes": parameters.by_dtype,
         "class_names": sorted(set(outermost))[:_NAMED_MODELS],
     }
@@ -144,8 +161,10 @@ def _plain_parts(tensor: Any) -> Iterator[Any]:
     flatten = getattr(tensor, "__tensor_flatten__", None)
     if flatten is not None:
         for name in flatten()[0]:
-            for part in _plain_parts(getattr(tensor, name)):
-                yield part
+            inner = getattr(tensor, name)
+            if hasattr(inner, "element_size"):  # a DTensor names its device mesh among its parts, too
+                for part in _plain_parts(inner):
+                    yield part
     elif str(tensor.layout) == "torch.sparse_coo":
         yield tensor._indices()
         yield tensor._values()

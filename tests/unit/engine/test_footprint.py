@@ -221,3 +221,11 @@ def test_waiting_is_weighted_by_the_steps_that_an_event_covers(tmp_path: Path) -
     waits = [(1.5, "batch", {"samples": 4, "wait_s": 0.3, "steps": 30}), (1.9, "batch", {"samples": 4, "wait_s": 0.1})]
     session(path, [*steps(40, 0.5), *waits]).close()
     assert footprint_of_session(path).time_per_step_s.data_loader == pytest.approx((30 * 0.3 + 0.1) / 40)
+
+
+def test_sums_that_lack_parts_are_no_figures(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    census = {"key": "a", "parameter_bytes": 4, "gradient_bytes": 4, "state_bytes": 8, "dominant": True}
+    session(path, [*steps(5, 0.1), (2.0, "optimizer", {**census, "uncounted_tensors": 1})]).close()
+    parts = footprint_of_session(path).memory.breakdown
+    assert (parts.parameters_bytes, parts.gradients_bytes, parts.optimizer_state_bytes) == (None, None, None)
