@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
 from gpuscope.cli.parser import build_parser
+from gpuscope.cli.streams import LOST_OUTPUT, drop_output, prepare_streams
 from gpuscope.engine.profile import adopt
 from gpuscope.errors import GpuscopeError
 
@@ -23,6 +23,7 @@ def main(arguments: list[str]) -> int:
     Returns:
         The exit status.
     """
+    prepare_streams()
     try:
         if arguments[:1] == ["_adopt"]:  # how a window gives an orphaned run a new supervisor
             adopt(Path(arguments[1]))
@@ -35,7 +36,12 @@ def main(arguments: list[str]) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output has gone: nothing to say, and nobody to say it to
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 0
+    except OSError as error:
+        if error.errno not in LOST_OUTPUT:
+            raise
+        drop_output()
+        if isinstance(error, BrokenPipeError):  # its reader has gone: nothing to say, and nobody to say it to
+            return 0
+        print(f"gpuscope: The output cannot be written: {error.strerror}.", file=sys.stderr)
+        return 1
     return status

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from gpuscope.advisor.estimate import DTYPES, estimate, estimate_sentence
 from gpuscope.advisor.optimizers import OPTIMIZERS
+from gpuscope.cli.streams import print_document
 from gpuscope.cli.tables import candidate_table
-from gpuscope.domain.base import to_json
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.domain.units import parse_count, parse_duration
@@ -101,7 +102,7 @@ def _advise(options: argparse.Namespace) -> int:
             recommendation = advise(footprint_of(reader), constraints)
         keep_document(options.file, "recommendation", recommendation)
     if options.json:
-        print(to_json(recommendation).decode())
+        print_document(recommendation, sys.stdout)
     else:
         print(recommendation_text(recommendation, None if options.all else SHOWN_CANDIDATES))
     return 0
@@ -148,7 +149,10 @@ def _estimate(options: argparse.Namespace) -> int:
         batch=options.batch,
         sequence_length=options.sequence_length,
     )
-    print(to_json(footprint).decode() if options.json else estimate_sentence(footprint))
+    if options.json:
+        print_document(footprint, sys.stdout)
+    else:
+        print(estimate_sentence(footprint))
     return 0
 
 

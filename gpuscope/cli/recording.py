@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from gpuscope.domain.base import to_json
+from gpuscope.cli.streams import print_document
 from gpuscope.engine.listener import Listener
 from gpuscope.engine.manifest import default_session_name
 from gpuscope.engine.record import record
@@ -45,7 +45,7 @@ def _record(options: argparse.Namespace) -> int:
         listener=Listener(on_start=lambda: _say(f"recording to {path} {until}"), on_notice=_say),
     )
     if options.json:
-        print(to_json(outcome).decode())
+        print_document(outcome, sys.stdout)
     else:
         _say(f"{outcome.sentence} {outcome.ended_s:.1f} s are in {path}")
     return 0

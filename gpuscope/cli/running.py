@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gpuscope.domain.base import to_json
+from gpuscope.cli.streams import print_document
 from gpuscope.domain.run import OutcomeKind, RunOutcome
 from gpuscope.engine.listener import Listener
 from gpuscope.engine.manifest import default_session_name
@@ -69,7 +69,7 @@ def add_commands(commands: Any) -> None:
     parser.add_argument(
         "--interval", metavar="S", type=float, default=0.1, help="seconds between fast GPU samples (default 0.1)"
     )
-    parser.add_argument("--total-steps", metavar="N", type=int, help="how many steps the run has, for its progress")
+    parser.add_argument("--total-steps", metavar="N", type=_steps, help="how many steps the run has, for its progress")
     parser.add_argument(
         "--no-profile", action="store_true", help="do not look at one step's operators with torch's profiler"
     )
@@ -107,7 +107,8 @@ def _run(options: argparse.Namespace) -> int:
     _say(outcome.sentence)
     _say(f"next: gpuscope advise {path}")
     if options.json:
-        print(to_json(outcome).decode(), file=sys.stderr)
+        with contextlib.suppress(OSError):
+            print_document(outcome, sys.stderr)
     return _status(outcome)
 
 
@@ -119,6 +120,12 @@ def _environment(pairs: list[str]) -> dict[str, str]:
             raise UsageError(f"--env {pair!r} is not NAME=VALUE.")
         environment[name] = value
     return environment
+
+
+def _steps(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of steps: give a whole number above 0")
+    return int(text)
 
 
 def _status(outcome: RunOutcome) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 from gpuscope.cli.advising import add_constraints, constraints_from
 from gpuscope.cli.footprint_text import footprint_text
-from gpuscope.domain.base import to_json
+from gpuscope.cli.streams import print_document
 from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.engine.advise import advise
 from gpuscope.engine.footprint import footprint_of
@@ -63,7 +63,10 @@ def _footprint(options: argparse.Namespace) -> int:
         footprint = footprint_of(reader)
         for note in reader.notes:
             print(f"gpuscope: {note}", file=sys.stderr)
-    print(to_json(footprint).decode() if options.json else footprint_text(footprint))
+    if options.json:
+        print_document(footprint, sys.stdout)
+    else:
+        print(footprint_text(footprint))
     return 0
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import sys
 from typing import Any
 
-from gpuscope.domain.base import to_json
+from gpuscope.cli.streams import print_document
 from gpuscope.engine.doctor import Check, examination, examine
 
 
@@ -34,7 +35,10 @@ def add_commands(commands: Any) -> None:
 def _doctor(options: argparse.Namespace) -> int:
     checks = examine()
     document = examination(checks)
-    print(to_json(document).decode() if options.json else "\n".join(_lines(checks)))
+    if options.json:
+        print_document(document, sys.stdout)
+    else:
+        print("\n".join(_lines(checks)))
     return 0 if document.ok else 1
 
 

@@ -22,7 +22,7 @@ from gpuscope.domain.series import Timeline
 from gpuscope.errors import SessionError
 from gpuscope.store import salvage
 from gpuscope.store.lock import is_being_written
-from gpuscope.store.schema import check_schema, harden, is_session_header, run_folder
+from gpuscope.store.schema import UNREADABLE, check_schema, harden, is_session_header, run_folder
 from gpuscope.store.writer import tidy
 
 T = TypeVar("T")
@@ -92,7 +92,7 @@ class SessionReader:
 
     def meta(self, key: str, default: Any = None) -> Any:
         """A small fact that the writer stored."""
-        with contextlib.suppress(sqlite3.DatabaseError, msgspec.MsgspecError):
+        with contextlib.suppress(*UNREADABLE, msgspec.MsgspecError):
             row = self._connection.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
             if row is not None:
                 return msgspec.json.decode(row[0])
@@ -103,7 +103,7 @@ class SessionReader:
         try:
             rows = self._connection.execute("SELECT data FROM devices").fetchall()
             found = [from_msgpack(row[0], Device) for row in rows]
-        except (sqlite3.DatabaseError, msgspec.MsgspecError):
+        except (*UNREADABLE, msgspec.MsgspecError):
             self._note_damage("devices")
             return []
         return sorted(found, key=lambda device: (device.index, device.kind, device.uuid))
@@ -132,7 +132,7 @@ class SessionReader:
         try:
             row = self._connection.execute("SELECT data FROM documents WHERE kind=?", (kind,)).fetchone()
             return None if row is None else msgspec.json.decode(row[0], type=type_)
-        except (sqlite3.DatabaseError, msgspec.MsgspecError):
+        except (*UNREADABLE, msgspec.MsgspecError):
             self._note_damage(f"the stored {kind}")
             return None
 
@@ -174,7 +174,7 @@ class SessionReader:
                 connection.execute("SELECT max(seq) FROM frames").fetchone()
             except sqlite3.OperationalError:
                 connection.close()
-            except sqlite3.DatabaseError:
+            except UNREADABLE:
                 connection.close()
                 return self._open_damaged("The file is damaged.")
             except BaseException:
@@ -193,7 +193,7 @@ class SessionReader:
         connection = _connect(self._temporary, "mode=ro&immutable=1")
         try:
             check_schema(connection, self.path)
-        except (sqlite3.DatabaseError, SessionError) as error:
+        except (*UNREADABLE, SessionError) as error:
             connection.close()
             self._temporary.unlink(missing_ok=True)
             raise SessionError(f"Too little is left of {self.path} to open it.") from error
@@ -204,7 +204,7 @@ class SessionReader:
             row = self._connection.execute("SELECT value FROM meta WHERE key='manifest'").fetchone()
             if row is not None:
                 return msgspec.json.decode(row[0], type=Manifest)
-        except (sqlite3.DatabaseError, msgspec.MsgspecError) as error:
+        except (*UNREADABLE, msgspec.MsgspecError) as error:
             raise SessionError(f"Too little is left of {self.path} to open it.") from error
         raise SessionError(f"{self.path} has no manifest: it is not a gpuscope session.")
 
@@ -225,7 +225,7 @@ class SessionReader:
                     after = row[0]
                     skip = 1
                     yield row
-            except sqlite3.DatabaseError:
+            except UNREADABLE:
                 self._note_damage(table)
                 if skip > _MAX_SKIP:
                     return

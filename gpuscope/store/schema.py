@@ -27,6 +27,9 @@ CREATE TABLE output (seq INTEGER PRIMARY KEY, t REAL NOT NULL, data BLOB NOT NUL
 CREATE TABLE documents (kind TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
 """
 
+UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What reading damaged pages raises; the second where the damage got into a name that SQLite's own message quotes."""
+
 NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "lustre", "gpfs", "beegfs"}
 )

@@ -22,6 +22,7 @@ from gpuscope.store.schema import (
     APPLICATION_ID,
     DDL,
     SCHEMA_VERSION,
+    UNREADABLE,
     check_schema,
     harden,
     on_network_file_system,
@@ -179,7 +180,7 @@ def tidy(path: Path) -> None:
         header = file.read(100)
     if header[18:19] != b"\x02" or not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
         return
-    with contextlib.suppress(sqlite3.Error), contextlib.closing(_connect(path, timeout_s=0)) as connection:
+    with contextlib.suppress(sqlite3.Error, *UNREADABLE), contextlib.closing(_connect(path, timeout_s=0)) as connection:
         if _is_closed(connection):
             connection.execute("PRAGMA journal_mode=delete").fetchall()
 
@@ -188,7 +189,7 @@ def tidy(path: Path) -> None:
 def _translated(path: Path) -> Any:
     try:
         yield
-    except (sqlite3.Error, msgspec.MsgspecError) as error:
+    except (sqlite3.Error, *UNREADABLE, msgspec.MsgspecError) as error:
         text = str(error)
         if "full" in text:
             text = "the disk is full"

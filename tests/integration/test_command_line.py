@@ -41,6 +41,7 @@ def refused(done: subprocess.CompletedProcess[str], *words: str, status: int = 2
         (["run", "-o", "a.gpuscope", "--python", "/bin/cat", "--", "job.py"], ["/bin/cat"]),
         (["run", "-o", "a.gpuscope", "--cwd", "/no/folder", "--", "job.py"], ["/no/folder"]),
         (["run", "-o", "a.gpuscope", "--env", "NOVALUE", "--", "job.py"], ["NOVALUE"]),
+        (["run", "-o", "a.gpuscope", "--total-steps", "-5", "--", "job.py"], ["--total-steps", "above 0"]),
         (["run", "-o", "a.gpuscope"], ["what to run"]),
         (["run", "--frobnicate", "--", "job.py"], ["--frobnicate", "--help"]),
         (["record", "--interval", "-1", "-o", "a.gpuscope"], ["--interval"]),
@@ -165,6 +166,42 @@ def test_output_that_nobody_reads_is_no_error(tmp_path: Path) -> None:
         timeout=60,
     )
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("ending", ["", " --json"])
+def test_output_to_a_full_disk_is_a_sentence(tmp_path: Path, ending: str) -> None:
+    done = in_shell(f"estimate --params 7B{ending} > /dev/full", tmp_path)
+    assert (done.returncode, done.stderr) == (1, "gpuscope: The output cannot be written: No space left on device.\n")
+
+
+def test_closed_streams_and_old_code_pages_are_no_error(tmp_path: Path) -> None:
+    build_session(tmp_path / "a.gpuscope")
+    for closed in (">&-", "2>&-", "<&- >&- 2>&-"):
+        done = in_shell(f"run -o b.gpuscope --json -- sh -c 'echo hello; exit 3' {closed}", tmp_path)
+        assert done.returncode == 3, closed
+        assert "Traceback" not in done.stderr
+        with SessionReader(tmp_path / "b.gpuscope") as reader:
+            assert [piece for _, _, piece in reader.output()] == [b"hello\n"]
+        (tmp_path / "b.gpuscope").unlink()
+        assert in_shell(f"advise a.gpuscope {closed}", tmp_path).returncode == 0, closed
+    for page in ("ascii", "latin-1"):
+        text = in_shell("advise a.gpuscope", tmp_path, PYTHONIOENCODING=page)
+        assert (text.returncode, text.stderr) == (0, "")
+        document = in_shell("advise a.gpuscope --json", tmp_path, PYTHONIOENCODING=page)
+        assert document.stdout == in_shell("advise a.gpuscope --json", tmp_path).stdout, "JSON is UTF-8"
+
+
+def in_shell(command: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["sh", "-c", f"exec {sys.executable} -m gpuscope {command}"],
+        cwd=folder,
+        env={**environment(folder), **variables},
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        timeout=60,
+    )
 
 
 def test_estimate_knows_its_numbers(tmp_path: Path) -> None:

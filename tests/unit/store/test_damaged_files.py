@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from gpuscope.errors import SessionError
 from gpuscope.store.reader import SessionReader
 from gpuscope.store.schema import APPLICATION_ID
+from gpuscope.store.writer import SessionWriter
 from tests.unit.store.test_session_file import frame, write
 
 
@@ -129,3 +130,13 @@ def test_other_programs_sqlite_files_are_refused(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(SessionError, match="no table"):
         SessionReader(path)
+
+
+def test_damage_in_the_name_of_a_table_is_damage(whole: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    path.write_bytes(whole.replace(b"\x01\x81)tabledevicesdevices", b"\x01\x81)tablede\x80icesdevices", 1))
+    assert path.read_bytes() != whole
+    with pytest.raises(SessionError, match="Too little is left"):
+        SessionReader(path)
+    with pytest.raises(SessionError, match="cannot be written"):
+        SessionWriter.adopt(path, finished=True)
