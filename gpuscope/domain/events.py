@@ -23,7 +23,8 @@ optimizer       key, class_name, parameters, parameter_bytes, gradient_bytes, st
                 gradient_bytes is the most seen at the end of a step. Optimizers that step inside backward passes are
                 one, with the key in_backward
 model           parameters, trainable_parameters, parameter_bytes, buffer_bytes, parameter_dtypes {dtype: bytes},
-                class_names, uncounted_tensors: all live modules. Once, at the second update, or at the end where there was none
+                class_names, uncounted_tensors: all live modules. Once, at the second update, or at the end where there
+                was none
 memory          device, allocated_bytes, reserved_bytes, peak_allocated_bytes, peak_reserved_bytes, alloc_retries, ooms
 batch           samples (null: no tensor in a batch), batches, wait_s: the DataLoader batches since the step before,
                 added up; steps: where it covers several steps, the other fields are means a step
