@@ -24,7 +24,7 @@ from gpuscope.engine.advise import catalogue
 from gpuscope.engine.findings import findings_of
 from gpuscope.engine.footprint_memory import memory_of
 from gpuscope.engine.footprint_steps import batch_of, steady_steps, steps_summary, time_per_step
-from gpuscope.engine.footprint_workload import devices_by_process, devices_of, host_of, workload_of
+from gpuscope.engine.footprint_workload import ProcessSightings, devices_of, host_of, workload_of
 from gpuscope.engine.run_facts import ProcessFacts, process_facts
 from gpuscope.store.reader import SessionReader
 
@@ -59,17 +59,17 @@ def footprint_of(reader: SessionReader) -> Footprint:
 
 def compute_footprint(reader: SessionReader) -> Footprint:
     """The footprint of whatever a session holds so far; what it does not hold is null."""
-    frames = [frame for _, frame in reader.frames()]
-    timeline = Timeline(reader.manifest.created_monotonic_s).extend(frames)
+    timeline, sightings = Timeline(reader.manifest.created_monotonic_s), ProcessSightings()
+    for _, frame in reader.frames():  # one at a time: a day of them would not fit into memory
+        timeline.add(frame)
+        sightings.add(frame)
     processes = process_facts(reader.events())
     main = processes[0] if processes else ProcessFacts("none")
     start_s, end_s = _steady_window(main, timeline)
     batch = batch_of(main)
     gpus = reader.devices()
     seen_by_probe = any(facts.all("device") for facts in processes)
-    devices = (
-        devices_of(processes, gpus, catalogue()) if seen_by_probe else devices_by_process(frames, gpus, catalogue())
-    )
+    devices = devices_of(processes, gpus, catalogue()) if seen_by_probe else sightings.devices(gpus, catalogue())
     uuids = [device.uuid for device in devices if device.uuid]
     energy, how = measures.energy(timeline, uuids, start_s, end_s, _steps_between(main, start_s, end_s))
     rows = main.last("ops").get("rows", [])

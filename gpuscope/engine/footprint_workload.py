@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
 from typing import Any
 
 from gpuscope.advisor.catalogue import Catalogue
@@ -43,20 +43,25 @@ def devices_of(processes: list[ProcessFacts], known: list[Device], catalogue: Ca
     return tuple(used.values())
 
 
-def devices_by_process(
-    frames: Iterable[Frame], known: list[Device], catalogue: Catalogue
-) -> tuple[FootprintDevice, ...]:
-    """The GPUs on which the driver saw a process of the workload's tree, for a job that has no probe."""
-    workload: set[int] = set()
-    on_gpu: dict[str, set[int]] = {}
-    for frame in frames:
+class ProcessSightings:
+    """Which processes were seen in the workload's tree and which on each GPU, frame by frame."""
+
+    def __init__(self) -> None:
+        self._workload: set[int] = set()
+        self._on_gpu: dict[str, set[int]] = defaultdict(set)
+
+    def add(self, frame: Frame) -> None:
+        """Look at one frame."""
         if frame.host is not None:
-            workload |= {process.pid for process in frame.host.workload_processes or ()}
+            self._workload.update(process.pid for process in frame.host.workload_processes or ())
         for gpu in frame.gpus or ():
-            on_gpu.setdefault(gpu.uuid, set()).update(process.pid for process in gpu.processes or ())
-    by_uuid = {device.uuid: device for device in known}
-    used = [by_uuid[uuid] for uuid, pids in on_gpu.items() if pids & workload and uuid in by_uuid]
-    return tuple(_device({}, device, catalogue) for device in used)
+            if gpu.processes:
+                self._on_gpu[gpu.uuid].update(process.pid for process in gpu.processes)
+
+    def devices(self, known: list[Device], catalogue: Catalogue) -> tuple[FootprintDevice, ...]:
+        """The GPUs on which the driver saw a process of the workload's tree, for a job that has no probe."""
+        used = [device for device in known if self._on_gpu.get(device.uuid, set()) & self._workload]
+        return tuple(_device({}, device, catalogue) for device in used)
 
 
 def host_of(host: Host, catalogue: Catalogue) -> FootprintHost:
