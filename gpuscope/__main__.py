@@ -12,8 +12,10 @@ def main() -> int:
         from gpuscope.sources.sampler import main as run_sampler
 
         return run_sampler(arguments[1:])
-    from gpuscope.cli import main as run_command_line
-
+    try:
+        from gpuscope.cli import main as run_command_line
+    except KeyboardInterrupt:  # Ctrl+C while the program is being loaded
+        return 130
     return run_command_line(arguments)
 
 

@@ -47,17 +47,18 @@ def profile(
         UsageError: the interval is out of range.
     """
     check_interval(interval_s)
-    writer = SessionWriter.create(path, new_manifest("run", interval_s, run=plan.spec))
-    registry.remember(path, writer.manifest)
-    listener.on_start()
-    sampler = SamplerClient(interval_s)
-    sampler.start()
-    try:
-        workload = _start(writer, plan)
-        sampler.set_root_pid(workload.pid)
-        return _supervise(writer, sampler, workload, listener)
-    finally:
-        sampler.stop()
+    with StopSignals() as stop:  # from here on: one that came in between would leave half a session, or a lost run
+        writer = SessionWriter.create(path, new_manifest("run", interval_s, run=plan.spec))
+        registry.remember(path, writer.manifest)
+        listener.on_start()
+        sampler = SamplerClient(interval_s)
+        sampler.start()
+        try:
+            workload = _start(writer, plan)
+            sampler.set_root_pid(workload.pid)
+            return _supervise(writer, sampler, workload, listener, stop)
+        finally:
+            sampler.stop()
 
 
 def adopt(path: Path) -> RunOutcome:
@@ -68,7 +69,11 @@ def adopt(path: Path) -> RunOutcome:
     """
     with contextlib.closing(SessionReader(path)) as reader:
         last_seen_s = _last_time(reader)
-    writer = SessionWriter.adopt(path)
+    with StopSignals() as stop:
+        return _adopt(SessionWriter.adopt(path), last_seen_s, stop)
+
+
+def _adopt(writer: SessionWriter, last_seen_s: float, stop: StopSignals) -> RunOutcome:
     folder = run_folder(writer.path)
     note = read_workload_note(folder)
     if note is None or not workload_alive(note):
@@ -80,7 +85,7 @@ def adopt(path: Path) -> RunOutcome:
     try:
         gap = {"gap_start_s": last_seen_s, "gap_end_s": now_s}
         writer.add_event(time.monotonic(), "supervisor_adopted", gap)
-        return _supervise(writer, sampler, workload, Listener())
+        return _supervise(writer, sampler, workload, Listener(), stop)
     finally:
         sampler.stop()
 
@@ -95,27 +100,28 @@ def _start(writer: SessionWriter, plan: LaunchPlan) -> Workload:
         raise
 
 
-def _supervise(writer: SessionWriter, sampler: SamplerClient, workload: Workload, listener: Listener) -> RunOutcome:
+def _supervise(
+    writer: SessionWriter, sampler: SamplerClient, workload: Workload, listener: Listener, stop: StopSignals
+) -> RunOutcome:
     started_s = writer.session_time(time.monotonic())
     supervisor = Supervisor(writer, sampler, workload, listener)
-    with StopSignals() as stop:
-        supervisor.run(stop)
-        ended_s = writer.session_time(time.monotonic())
-        supervisor.tick(time.monotonic())
-        supervisor.drain_all()
-        ending = workload.poll() or Ended(None)
-        _note_leftovers(supervisor, workload)
-        outcome = outcome_of(
-            exit_status=ending.status,
-            exit_signal=ending.signal,
-            stopped=workload.stop_requested,
-            events=supervisor.probe_events(),
-            last_output=supervisor.last_output,
-            started_s=started_s,
-            ended_s=ended_s,
-            root_pid=workload.pid,
-        )
-        _finish(writer, outcome)
+    supervisor.run(stop)
+    ended_s = writer.session_time(time.monotonic())
+    supervisor.tick(time.monotonic())
+    supervisor.drain_all()
+    ending = workload.poll() or Ended(None)
+    _note_leftovers(supervisor, workload)
+    outcome = outcome_of(
+        exit_status=ending.status,
+        exit_signal=ending.signal,
+        stopped=workload.stop_requested,
+        events=supervisor.probe_events(),
+        last_output=supervisor.last_output,
+        started_s=started_s,
+        ended_s=ended_s,
+        root_pid=workload.pid,
+    )
+    _finish(writer, outcome)
     return outcome
 
 

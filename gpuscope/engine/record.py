@@ -48,19 +48,22 @@ def record(
         raise UsageError(f"--seconds {seconds:g} is not a length of time: give a number above 0.")
     if pid is not None and not process_alive(pid):
         raise UsageError(f"There is no process {pid}: give the number of one that runs now (see ps).")
-    writer = SessionWriter.create(path, new_manifest("record", interval_s, followed_pid=pid))
-    registry.remember(path, writer.manifest)
-    listener.on_start()
-    sampler = SamplerClient(interval_s, root_pid=pid)
-    sampler.start()
-    try:
-        with StopSignals() as stop:
+    with StopSignals() as stop:  # from here on: one that came in between would leave half a session
+        writer = SessionWriter.create(path, new_manifest("record", interval_s, followed_pid=pid))
+        registry.remember(path, writer.manifest)
+        listener.on_start()
+        sampler = SamplerClient(interval_s, root_pid=pid)
+        sampler.start()
+        try:
             deadline = None if seconds is None else time.monotonic() + seconds
-            Supervisor(writer, sampler, listener=listener).run(
-                stop, deadline_s=deadline, watched=_watch(pid, parent_pid)
-            )
-    finally:
-        sampler.stop()
+            supervisor = Supervisor(writer, sampler, listener=listener)
+            supervisor.run(stop, deadline_s=deadline, watched=_watch(pid, parent_pid))
+        finally:
+            sampler.stop()
+        return _finish(writer, pid)
+
+
+def _finish(writer: SessionWriter, pid: int | None) -> RunOutcome:
     ended = writer.session_time(time.monotonic())
     sentence = f"The process {pid} ended." if pid is not None and not process_alive(pid) else "The recording ended."
     outcome = RunOutcome(kind=OutcomeKind.RECORDED, sentence=sentence, started_s=0.0, ended_s=ended)

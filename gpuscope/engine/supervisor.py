@@ -44,7 +44,8 @@ class StopSignals:
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._previous[number] = signal.signal(number, self._handle)
             if hasattr(signal, "SIGHUP"):
-                self._previous[signal.SIGHUP] = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+                # Not SIG_IGN, which the workload would inherit.
+                self._previous[signal.SIGHUP] = signal.signal(signal.SIGHUP, lambda _number, _frame: None)
         return self
 
     def __exit__(self, *_: object) -> None:
