@@ -1,4 +1,4 @@
-"""What the Run panel says of a run: steps, speed, memory by part, state; folded together from updates, without Qt."""
+"""What the window says of a run: steps, speed, memory by part, state; folded together from updates, without Qt."""
 
 from __future__ import annotations
 
@@ -12,9 +12,16 @@ from typing import Any
 from gpuscope.domain.events import SUPERVISOR, Event
 from gpuscope.domain.run import Manifest, OutcomeKind, RunOutcome
 from gpuscope.engine.follow import Update
+from gpuscope.engine.measures import WARM_UP_STEPS, warm_up_steps
 from gpuscope.store.reader import SessionState
-from gpuscope.ui.session_status import STALLED_AFTER_S, STALLED_AFTER_STEPS
 from gpuscope.ui.step_counter import RECENT_STEPS, StepCounter
+
+FEWEST_STEPS = 2
+"""Fewer have no speed and no steady state."""
+STALLED_AFTER_STEPS = 10.0
+"""A run counts as stalled when no step came for this many times its usual step time ..."""
+STALLED_AFTER_S = 30.0
+"""... and for at least this long."""
 
 
 class RunState(StrEnum):
@@ -25,6 +32,7 @@ class RunState(StrEnum):
     RUNNING = "running"
     STEADY = "steady"
     STALLED = "stalled"
+    STOPPING = "stopping"
     INTERRUPTED = "interrupted"
     FINISHED = "finished"
     FAILED = "failed"
@@ -77,7 +85,10 @@ class LiveRun:
         self.outcome: RunOutcome | None = None
         self.probe_off_reason: str | None = None
         self._live = True
+        self._stopping = False
         self._now_s = 0.0
+        self._furthest_step = (0.0, 0)
+        self._first_steps: list[tuple[float, int]] = []
         self._rss_bytes: int | None = None
         self._processes: dict[str, _Process] = {}
 
@@ -90,6 +101,11 @@ class LiveRun:
     def total_steps(self) -> int | None:
         """As the person said."""
         return self.manifest.run.total_steps if self.manifest.run else None
+
+    @property
+    def now_s(self) -> float:
+        """Session time up to which it has been followed."""
+        return self._now_s
 
     @property
     def last_step_s(self) -> float | None:
@@ -115,6 +131,14 @@ class LiveRun:
         return max(0, total - self.steps) * median_s
 
     @property
+    def steps_per_s(self) -> float | None:
+        """One over the median step time; None before there are two steps, and while no step comes."""
+        median_s = self.median_step_s
+        if not median_s or self.steps < FEWEST_STEPS or (self._live and self._stalled()):
+            return None
+        return 1 / median_s
+
+    @property
     def samples_per_s(self) -> float | None:
         """Usual samples of a step over the usual time of one; None when the script has no DataLoader."""
         samples, median_s = self._main.samples, self.median_step_s
@@ -134,6 +158,15 @@ class LiveRun:
         self._live = False
         self.outcome = outcome
 
+    def steady_span(self) -> tuple[float, float] | None:
+        """Session times between which the steps are steady, by the footprint's rule; None before there are any."""
+        if self.steps < FEWEST_STEPS:
+            return None
+        warm_up = warm_up_steps(self.steps)
+        start_s = next((t for t, number in self._first_steps if number >= warm_up), self._first_steps[-1][0])
+        end_s = self._furthest_step[0]
+        return (start_s, end_s) if end_s > start_s else None
+
     def state(self) -> RunState:
         """What the run does, or how it ended."""
         if self.outcome is not None:
@@ -142,6 +175,8 @@ class LiveRun:
             return RunState(kind.value) if known else RunState.INTERRUPTED
         if not self._live:
             return RunState.INTERRUPTED
+        if self._stopping:
+            return RunState.STOPPING
         if self.steps == 0:
             unprobed = self.probe_off_reason is not None or (
                 self.manifest.run is not None and not self.manifest.run.probe
@@ -185,9 +220,12 @@ class LiveRun:
             self._now_s = max(self._now_s, event.t)
             if event.source != SUPERVISOR:
                 self._take_probe_event(self._processes.setdefault(event.source, _Process()), event)
+            elif event.kind == "stop_requested":
+                self._stopping = True
 
     def _take_probe_event(self, process: _Process, event: Event) -> None:
         process.steps.take(event)
+        self._note_step(event.t, process.steps.count)
         match event.kind:
             case "optimizer":
                 highest = process.optimizers.setdefault(str(event.data.get("key")), dict.fromkeys(_OPTIMIZER_FIELDS, 0))
@@ -201,6 +239,13 @@ class LiveRun:
                 process.samples.append(float(event.data["samples"]))
             case "probe_off":
                 self.probe_off_reason = str(event.data.get("reason") or "")
+
+    def _note_step(self, t: float, number: int) -> None:
+        if number <= self._furthest_step[1]:
+            return  # another rank's report of the same step, or no step
+        self._furthest_step = (t, number)
+        if len(self._first_steps) < WARM_UP_STEPS[1]:
+            self._first_steps.append((t, number))
 
     def _stalled(self) -> bool:
         median_s = self.median_step_s

@@ -178,7 +178,7 @@ class MainWindow(QMainWindow):
 
     def zoom_to_steady(self) -> None:
         """Show the part of the run whose steps are steady."""
-        span = self._status.steady_span() if self._status is not None else None
+        span = self._status.run.steady_span() if self._status is not None else None
         if span is None:
             self.say(self.tr("There are not enough steps yet to say where the steady state begins."))
         else:

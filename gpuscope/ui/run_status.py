@@ -91,7 +91,7 @@ class RunStatus(QWidget):
             self.remaining.show_figure(Figure(number, translate("RunStatus", "{0} to go").format(unit)))
         self.median.show_figure(_duration(run.median_step_s), translate("RunStatus", "Median of the last 100 steps."))
         self.last.show_figure(_duration(run.last_step_s), translate("RunStatus", "The last step."))
-        rate = rate_text(1 / run.median_step_s if run.median_step_s else None)
+        rate = rate_text(run.steps_per_s)
         self.rate.show_figure(Figure(*rate.split(" ")) if " " in rate else UNKNOWN)
         self.samples.show_figure(
             UNKNOWN
@@ -166,8 +166,10 @@ def state_sentence(run: LiveRun) -> str:
             return translate("RunStatus", "No step for {0}; a step usually takes {1}.").format(
                 format_duration(run.stalled_for_s()), format_duration(run.median_step_s or 0.0)
             )
+        case RunState.STOPPING:
+            return translate("RunStatus", "Stopping: the script was asked to end. Stop again to be more forceful.")
         case _:
-            return translate("RunStatus", "The recording was interrupted; nobody saw how the run ended.")
+            return translate("RunStatus", "The recording was interrupted; what came after it is not known.")
 
 
 def outcome_sentence(outcome: RunOutcome) -> str:
@@ -202,9 +204,7 @@ def memory_sentence(parts: MemoryParts, *, live: bool) -> str:
         known = [text.format(" ".join(memory(value))) for text, value in counters if value is not None]
         return translate("RunStatus", "GPU memory at the peak, by part: ") + ", ".join(known)
     if parts.rss_bytes is not None:
-        return translate("RunStatus", "Memory of the processes, by part: ") + now.format(
-            " ".join(memory(parts.rss_bytes))
-        )
+        return translate("RunStatus", "Memory by part, ") + now.format(" ".join(memory(parts.rss_bytes)))
     return translate("RunStatus", "Memory by part") if parts.parts else ""
 
 

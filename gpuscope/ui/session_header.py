@@ -71,16 +71,16 @@ class SessionHeader(QWidget):
         self.elapsed.setVisible(not monitor_only)
 
     def _show_steps(self, status: SessionStatus) -> None:
-        total = status.total_steps
-        known = status.steps > 0
+        run, total = status.run, status.run.total_steps
+        known = run.steps > 0
         text = self.tr("step {0} of {1}") if total else self.tr("step {0}")
-        self.steps.setText(text.format(f"{status.steps:,}", f"{total or 0:,}"))
+        self.steps.setText(text.format(f"{run.steps:,}", f"{total or 0:,}"))
         self.steps.setVisible(known)
         self.progress.setVisible(known and bool(total))
         if total:
             self.progress.setRange(0, total)
-            self.progress.setValue(min(status.steps, total))
-        self.rate.setText(rate_text(status.steps_per_s))
+            self.progress.setValue(min(run.steps, total))
+        self.rate.setText(rate_text(run.steps_per_s))
         self.rate.setVisible(known and status.live)
 
     def _lay_out(self) -> None:
@@ -99,7 +99,9 @@ class SessionHeader(QWidget):
         self.steps.setWhatsThis(
             self.tr("Optimizer steps that the probe has counted. The total is known when you gave it in the Run panel.")
         )
-        self.rate.setWhatsThis(self.tr("Steps a second over the last ten seconds; slow steps as seconds a step."))
+        self.rate.setWhatsThis(
+            self.tr("Steps a second at the median time of the last 100 steps; slow ones a minute or an hour.")
+        )
         self.stop.setWhatsThis(self.tr("Asks the run to end: first politely, then firmly. What was recorded is kept."))
 
 
@@ -110,6 +112,7 @@ def state_text(code: str) -> str:
         "waiting": translate("SessionHeader", "waiting for the first step"),
         "running": translate("SessionHeader", "running"),
         "stalled": translate("SessionHeader", "stalled"),
+        "stopping": translate("SessionHeader", "stopping"),
         "recording": translate("SessionHeader", "recording"),
         "interrupted": translate("SessionHeader", "interrupted"),
         "finished": translate("SessionHeader", "finished"),

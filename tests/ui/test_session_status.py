@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuscope.domain.events import Event
+from gpuscope.domain.run import OutcomeKind, RunOutcome
 from gpuscope.engine.follow import Update
 from gpuscope.store.reader import SessionState
 from gpuscope.ui.session_notes import update_notes
@@ -13,49 +14,56 @@ from gpuscope.ui.session_worker import SAMPLES_A_PIECE, pieces
 from tests.ui.sessions import ZERO_S, failed, finished, frame, manifest
 
 
-def _step(n: int, t: float, source: str = "probe:1") -> Event:
-    return Event(t=t, source=source, kind="step", data={"n": n})
+def _step(n: int, t: float, source: str = "probe:1", duration_s: float = 0.5) -> Event:
+    return Event(t=t, source=source, kind="step", data={"n": n, "duration_s": duration_s if n > 1 else None})
 
 
 def _running(count: int, step_s: float = 0.5) -> SessionStatus:
     status = SessionStatus(manifest())
-    status.take(Update(events=[_step(n, n * step_s) for n in range(1, count + 1)]))
+    status.take(Update(events=[_step(n, n * step_s, duration_s=step_s) for n in range(1, count + 1)]))
     return status
 
 
 def test_a_run_waits_for_its_first_step_and_then_runs() -> None:
     status = SessionStatus(manifest())
-    assert (status.title, status.state(), status.steps_per_s) == ("train_gpt.py --epochs 3", "waiting", None)
+    assert (status.title, status.state(), status.run.steps_per_s) == ("train_gpt.py --epochs 3", "waiting", None)
     status.take(Update(events=[_step(1, 1.0)]))
-    assert (status.state(), status.steps, status.steps_per_s) == ("running", 1, None)
-    assert _running(40).steps_per_s == pytest.approx(2.0)
+    assert (status.state(), status.run.steps, status.run.steps_per_s) == ("running", 1, None)
+    assert _running(40).run.steps_per_s == pytest.approx(2.0)
 
 
-def test_the_rate_is_that_of_the_last_seconds() -> None:
+def test_the_title_line_and_the_run_panel_have_one_rate() -> None:
     status = _running(40)
-    status.take(Update(events=[_step(40 + n, 20 + n * 0.1) for n in range(1, 200)]))
-    assert status.steps_per_s == pytest.approx(10.0)
+    status.take(Update(events=[_step(40 + n, 20 + n * 0.1, duration_s=0.1) for n in range(1, 200)]))
+    assert status.run.steps_per_s == pytest.approx(10.0)
+    assert status.run.median_step_s == pytest.approx(0.1)
 
 
 def test_ranks_report_the_same_steps_which_count_once() -> None:
     status = SessionStatus(manifest())
     for n in range(1, 11):
         status.take(Update(events=[_step(n, n * 1.0), _step(n, n * 1.0 + 0.01, "probe:2")]))
-    assert status.steps == 10
-    assert status.steps_per_s == pytest.approx(1.0)
+    assert status.run.steps == 10
+    assert status.run.steps_per_s == pytest.approx(2.0)
 
 
 def test_no_step_for_long_is_a_stall_and_has_no_rate() -> None:
     status = _running(20, step_s=0.1)
     status.take(Update(frames=[frame(400)]))
-    assert (status.state(), status.steps_per_s) == ("stalled", None)
+    assert (status.state(), status.run.steps_per_s) == ("stalled", None)
     assert status.elapsed() == "0:40"
 
 
+def test_a_stop_that_was_asked_for_is_on_its_way() -> None:
+    status = _running(20)
+    status.take(Update(events=[Event(t=12.0, source="supervisor", kind="stop_requested", data={"how": "asked"})]))
+    assert status.state() == "stopping"
+
+
 def test_the_steady_span_leaves_out_the_warm_up() -> None:
-    assert _running(1).steady_span() is None
-    assert _running(50).steady_span() == (2.5, 25.0)
-    assert _running(400).steady_span() == (5.0, 200.0)
+    assert _running(1).run.steady_span() is None
+    assert _running(50).run.steady_span() == (2.5, 25.0)
+    assert _running(400).run.steady_span() == (5.0, 200.0)
 
 
 def test_the_end_is_told_from_an_interruption() -> None:
@@ -68,9 +76,17 @@ def test_the_end_is_told_from_an_interruption() -> None:
     assert status.is_trouble()
 
 
+def test_a_run_that_was_adopted_took_as_long_as_its_session() -> None:
+    status = _running(5)
+    status.end(RunOutcome(kind=OutcomeKind.STOPPED, sentence="Stopped.", started_s=58.0, ended_s=65.0))
+    assert status.elapsed() == "1:05"
+
+
 def test_texts() -> None:
     assert [clock_text(t) for t in (0, 61.9, 3723)] == ["0:00", "1:01", "1:02:03"]
-    assert [rate_text(r) for r in (None, 2.3149, 1234.5, 0.25)] == ["–", "2.31 it/s", "1,234 it/s", "4 s/it"]
+    assert [rate_text(r) for r in (None, 2.3149, 1234.5, 0.25, 0.01)] == [
+        "–", "2.31 it/s", "1,234 it/s", "15 it/min", "36 it/h",
+    ]  # fmt: skip
 
 
 def test_notes_of_the_supervisor_become_sentences() -> None:
