@@ -105,7 +105,10 @@ def _run(options: argparse.Namespace) -> int:
         ),
     )
     _say(outcome.sentence)
-    _say(f"next: gpuscope advise {path}")
+    if path.exists():
+        _say(f"next: gpuscope advise {path}")
+    else:
+        _say(f"{path} was moved or deleted during the run: advise, report and open need its new name.")
     if options.json:
         with contextlib.suppress(OSError):
             print_document(outcome, sys.stderr)

@@ -14,7 +14,7 @@ from gpuscope.engine.manifest import new_manifest
 from gpuscope.engine.outcome import outcome_of
 from gpuscope.engine.record import check_interval
 from gpuscope.engine.supervisor import StopSignals, Supervisor
-from gpuscope.errors import RunError
+from gpuscope.errors import RunError, SessionError
 from gpuscope.runner.command import LaunchPlan
 from gpuscope.runner.process import Ended, Workload, read_workload_note, workload_alive
 from gpuscope.sources.client import SamplerClient
@@ -105,7 +105,16 @@ def _supervise(
 ) -> RunOutcome:
     started_s = writer.session_time(time.monotonic())
     supervisor = Supervisor(writer, sampler, workload, listener)
-    supervisor.run(stop)
+    try:
+        supervisor.run(stop)
+    except SessionError as error:
+        writer.abandon()
+        if workload.poll() is not None:
+            raise
+        raise SessionError(
+            f"{error} The run (process {workload.pid}) goes on unrecorded: mend that and open the session in "
+            "gpuscope's window, which takes the run over."
+        ) from error
     ended_s = writer.session_time(time.monotonic())
     supervisor.tick(time.monotonic())
     supervisor.drain_all()
@@ -140,13 +149,13 @@ def _note_leftovers(supervisor: Supervisor, workload: Workload) -> None:
 def _finish_unwatched(writer: SessionWriter, root_pid: int | None, last_seen_s: float) -> RunOutcome:
     """Close a session whose supervisor and workload are both gone."""
     if writer.manifest.kind != "run":
-        sentence = "The recording ended when its supervisor was killed."
+        sentence = "The recording ended when its supervisor did, which was not told to."
         outcome = RunOutcome(kind=OutcomeKind.RECORDED, sentence=sentence, started_s=0.0, ended_s=last_seen_s)
         writer.put_document("outcome", outcome)
         writer.close()
         return outcome
     if root_pid is None:
-        sentence = "The supervisor was killed before it had started the run."
+        sentence = "The supervisor ended before it had started the run."
         outcome = RunOutcome(kind=OutcomeKind.NOT_STARTED, sentence=sentence, started_s=0.0, ended_s=last_seen_s)
         _finish(writer, outcome)
         return outcome
@@ -173,16 +182,17 @@ def _finish_unwatched(writer: SessionWriter, root_pid: int | None, last_seen_s: 
 
 def _unwatched_sentence(last_seen_s: float, ended_s: float) -> str:
     if ended_s - last_seen_s > 1:
-        return f"The supervisor was killed: from {last_seen_s:.0f} s to {ended_s:.0f} s there are no samples."
-    return "The supervisor was killed; the last second may lack samples."
+        return f"The supervisor ended early: from {last_seen_s:.0f} s to {ended_s:.0f} s there are no samples."
+    return f"The supervisor ended early: from {last_seen_s:.0f} s on there are no samples."
 
 
 def _finish(writer: SessionWriter, outcome: RunOutcome) -> None:
     writer.put_document("outcome", outcome)
     writer.commit()
-    with contextlib.closing(SessionReader(writer.path)) as reader:
-        footprint = compute_footprint(reader)
-    writer.put_document("footprint", footprint)
+    if writer.path.exists():  # a session that was moved meanwhile is completed where it is now, but cannot be read
+        with contextlib.closing(SessionReader(writer.path)) as reader:
+            footprint = compute_footprint(reader)
+        writer.put_document("footprint", footprint)
     writer.close()
 
 
