@@ -35,7 +35,7 @@ PROVENANCE = {
     "/workload/batch": ("measured", "median samples of the DataLoader batches of a step", "probe"),
     "/steps/count": ("measured", "steps of the dominant optimizer, at most one for each backward pass", "probe"),
     "/steps/time_s": ("measured", "time between the ends of successive steps in steady state", "probe"),
-    "/time_per_step_s/data_loader": ("measured", "time inside the DataLoader's next, per step", "probe"),
+    "/time_per_step_s/data_loader": ("measured", "share of the steady steps inside the DataLoader's next", "probe"),
     "/time_per_step_s/forward": ("derived", PHASE_SOURCE, "probe"),
     "/time_per_step_s/backward": ("derived", PHASE_SOURCE, "probe"),
     "/time_per_step_s/optimizer": ("derived", PHASE_SOURCE, "probe"),

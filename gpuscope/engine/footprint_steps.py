@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
+from statistics import median
 from typing import Any
 
+from gpuscope.domain.events import Event
 from gpuscope.domain.footprint import Batch, Steps, Throughput, TimePerStep
 from gpuscope.domain.steps import StepRecord
 from gpuscope.engine import measures
 from gpuscope.engine.run_facts import ProcessFacts
 
 PHASES = ("forward", "backward", "optimizer")
+UNUSUAL_BATCHES = 1.5
+"""A step with so many times the usual number of batches holds an evaluation; an uneven split makes less of it."""
+_SAME_TIME_S = 2e-6
+"""The probe writes times in microseconds."""
 
 
 def steady_steps(steps: list[StepRecord]) -> list[StepRecord]:
@@ -40,7 +48,7 @@ def time_per_step(facts: ProcessFacts) -> TimePerStep:
     kernel times stand as they are, and what is left of the median step is idle.
     """
     step_s = measures.step_time([step.duration_s for step in steady_steps(facts.steps) if step.duration_s]).p50
-    wait_s = _data_wait(facts)
+    wait_s = _data_wait(facts, step_s)
     rows = facts.last("ops").get("rows") or []
     device_s = _by_phase(rows, "device_time_s")
     if step_s is None or not rows:
@@ -64,12 +72,31 @@ def batch_of(facts: ProcessFacts) -> Batch:
     return Batch(per_device=per_device, global_=per_device * world_size, unit="samples")
 
 
-def _data_wait(facts: ProcessFacts) -> float | None:
-    """Mean wait for the DataLoader of a step; an event's figures are means of the steps that it covers."""
-    batches = [batch for batch in facts.all("batch") if batch.get("wait_s") is not None]
-    if not batches or not facts.steps:
+def _data_wait(facts: ProcessFacts, step_s: float | None) -> float | None:
+    """How much of a median step of `step_s` is waiting for the DataLoader, by the share of it in the steady steps.
+
+    The shares are those of whole steps, so that a wait is never longer than its step. Steps between which many more
+    batches than usual were handed out are left out: they hold an evaluation.
+    """
+    waits = [event for event in facts.by_kind.get("batch", ()) if event.data.get("wait_s") is not None]
+    if not waits or step_s is None:
         return None
-    return sum(float(batch["wait_s"]) * int(batch.get("steps") or 1) for batch in batches) / len(facts.steps)
+    usual = median(_batches(event) for event in waits)
+    ends = [event.t for event in waits]
+    lasted_s: dict[int, float] = defaultdict(float)
+    for step in steady_steps(facts.steps):
+        lasted_s[bisect_left(ends, step.t - _SAME_TIME_S)] += step.duration_s or 0.0
+    waited = total = 0.0
+    for number, seconds in lasted_s.items():
+        if number < len(waits) and _batches(waits[number]) <= UNUSUAL_BATCHES * usual:
+            waited += float(waits[number].data["wait_s"]) * int(waits[number].data.get("steps") or 1)
+            total += seconds
+    return step_s * min(1.0, waited / total) if total else None
+
+
+def _batches(event: Event) -> float:
+    """Batches handed out for a step, on average of the steps that the event covers."""
+    return float(event.data.get("batches") or 1.0)
 
 
 def _by_phase(rows: list[dict[str, Any]], time_name: str) -> dict[str, float]:

@@ -218,9 +218,33 @@ def test_where_a_steps_time_goes_on_a_gpu(tmp_path: Path) -> None:
 
 def test_waiting_is_weighted_by_the_steps_that_an_event_covers(tmp_path: Path) -> None:
     path = tmp_path / "a.gpuscope"
-    waits = [(1.5, "batch", {"samples": 4, "wait_s": 0.3, "steps": 30}), (1.9, "batch", {"samples": 4, "wait_s": 0.1})]
+    waits = [
+        (1 + 29 * 0.5, "batch", {"samples": 4, "wait_s": 0.3, "steps": 30}),
+        *[(1 + n * 0.5, "batch", {"samples": 4, "wait_s": 0.1, "steps": 1}) for n in range(30, 40)],
+    ]
     session(path, [*steps(40, 0.5), *waits]).close()
-    assert footprint_of_session(path).time_per_step_s.data_loader == pytest.approx((30 * 0.3 + 0.1) / 40)
+    steady_s = 36 * 0.5
+    expected_s = 0.5 * (30 * 0.3 + 10 * 0.1) / steady_s
+    assert footprint_of_session(path).time_per_step_s.data_loader == pytest.approx(expected_s)
+
+
+def test_starting_workers_and_evaluating_is_no_part_of_a_usual_step(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    waits = [(1 + n * 0.5, "batch", {"samples": 4, "batches": 1, "wait_s": 0.1}) for n in range(40)]
+    waits[0] = (1.0, "batch", {"samples": 4, "batches": 1, "wait_s": 9.0})
+    waits[20] = (11.0, "batch", {"samples": 44, "batches": 11, "wait_s": 5.0})
+    session(path, [*steps(40, 0.5), *waits]).close()
+    assert footprint_of_session(path).time_per_step_s.data_loader == pytest.approx(0.1)
+
+
+def test_no_step_waits_longer_than_it_lasts(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    events = steps(40, 0.5)
+    events[20][2]["duration_s"] = 60.0  # a stall of the loader: the mean wait is longer than the median step
+    waits = [(1 + n * 0.5, "batch", {"samples": 4, "wait_s": 59.9 if n == 20 else 0.1}) for n in range(40)]
+    session(path, [*events, *waits]).close()
+    footprint = footprint_of_session(path)
+    assert 0.1 < footprint.time_per_step_s.data_loader < footprint.steps.time_s.p50
 
 
 def test_sums_that_lack_parts_are_no_figures(tmp_path: Path) -> None:
