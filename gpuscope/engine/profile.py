@@ -68,7 +68,7 @@ def adopt(path: Path) -> RunOutcome:
         SessionError: the session is being written, is finished, is not a session, or cannot be written.
     """
     with contextlib.closing(SessionReader(path)) as reader:
-        last_seen_s = _last_time(reader)
+        last_seen_s = reader.last_frame_s()
     with StopSignals() as stop:
         return _adopt(SessionWriter.adopt(path), last_seen_s, stop)
 
@@ -194,8 +194,3 @@ def _finish(writer: SessionWriter, outcome: RunOutcome) -> None:
             footprint = compute_footprint(reader)
         writer.put_document("footprint", footprint)
     writer.close()
-
-
-def _last_time(reader: SessionReader) -> float:
-    zero = reader.manifest.created_monotonic_s
-    return max((frame.monotonic_s - zero for _, frame in reader.frames()), default=0.0)

@@ -114,6 +114,14 @@ class SessionReader:
             with self._decoding("frames"):
                 yield row[0], from_msgpack(row[1], Frame)
 
+    def last_frame_s(self) -> float:
+        """Session time of the newest frame; 0 when there is none."""
+        with contextlib.suppress(*UNREADABLE):
+            row = self._connection.execute("SELECT t FROM frames ORDER BY seq DESC LIMIT 1").fetchone()
+            if row is not None:
+                return float(row[0])
+        return 0.0
+
     def events(self, after: int = 0, limit: int = -1) -> Iterator[Event]:
         """Events with a sequence number above `after`, in order."""
         for seq, t, source, kind, data in self._rows("events", "seq, t, source, kind, data", after, limit):

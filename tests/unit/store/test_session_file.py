@@ -66,6 +66,7 @@ def test_everything_comes_back(tmp_path: Path) -> None:
     writer.close()
     with SessionReader(path) as reader:
         assert reader.notes == []
+        assert reader.last_frame_s() == pytest.approx(1.9)
         assert reader.manifest == manifest()
         assert [f for _, f in reader.frames()] == [frame(n) for n in range(20)]
         assert reader.devices() == [device]
