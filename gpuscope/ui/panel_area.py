@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtCore import QByteArray, QEvent, QObject, Qt
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QStyle, QTabWidget, QWidget
 
 TABS_BELOW_PX = 1200
 OUTPUT_HEIGHT_PX = 144
@@ -26,8 +26,11 @@ class PanelArea(QMainWindow):
         self.advisor = self._dock("advisor", self.tr("Advisor"), advisor, Qt.DockWidgetArea.TopDockWidgetArea)
         self.output = self._dock("output", self.tr("Output"), output, Qt.DockWidgetArea.BottomDockWidgetArea)
         self._tabbed: bool | None = None
+        self._front = self.run
+        self._known_height = self._output_height = 0
         self._arrange(tabbed=False)
         self.output.hide()
+        self.output.installEventFilter(self)
 
     @property
     def tabbed(self) -> bool:
@@ -40,10 +43,13 @@ class PanelArea(QMainWindow):
 
     def reveal(self, dock: QDockWidget) -> None:
         """Show a panel, also when it is hidden or behind another tab."""
+        first_output = dock is self.output and not self._output_height
         dock.show()
         dock.raise_()
-        if self._tabbed is False and dock is self.output and dock.height() < OUTPUT_HEIGHT_PX // 2:
-            self.resizeDocks([dock], [OUTPUT_HEIGHT_PX], Qt.Orientation.Vertical)
+        if dock is not self.output:
+            self._front = dock
+        if first_output:
+            self._give_output(OUTPUT_HEIGHT_PX)
 
     def save_layout(self) -> QByteArray:
         """Positions and sizes of the panels."""
@@ -54,12 +60,36 @@ class PanelArea(QMainWindow):
         if self.restoreState(state, LAYOUT_VERSION):
             self._tabbed = bool(self.tabifiedDockWidgets(self.monitor))
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Remember how high the output is, when it is not the window that changes it."""
+        own = self.height() == self._known_height and not self.output.isFloating()
+        if watched is self.output and event.type() == QEvent.Type.Resize and own:
+            self._output_height = self.output.height()
+        return super().eventFilter(watched, event)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Change between side by side and tabs."""
+        """Change between side by side and tabs; the output keeps its height, the panels take or give the difference."""
         super().resizeEvent(event)
+        self._known_height = self.height()
+        if self.output.isVisible() and self._output_height:
+            wanted = self._output_height
+            self._give_output(wanted)
+            self._output_height = wanted  # also when there is no room for it at present
         tabbed = event.size().width() < TABS_BELOW_PX
         if tabbed != self._tabbed:
             self._arrange(tabbed=tabbed)
+
+    def _give_output(self, height_px: int) -> None:
+        """Set the output's height; Qt goes only half the way unless it is told about both sides of the boundary."""
+        above = next((dock for dock in (self.run, self.monitor, self.advisor) if self._is_above_output(dock)), None)
+        if above is not None and not self.output.isFloating():
+            boundary_px = self.style().pixelMetric(QStyle.PixelMetric.PM_DockWidgetSeparatorExtent, None, self)
+            heights = [self.height() - boundary_px - height_px, height_px]
+            self.resizeDocks([above, self.output], heights, Qt.Orientation.Vertical)
+
+    def _is_above_output(self, dock: QDockWidget) -> bool:
+        shown = not dock.isHidden() and not dock.isFloating()
+        return shown and self.dockWidgetArea(dock) is Qt.DockWidgetArea.TopDockWidgetArea
 
     def _dock(self, name: str, title: str, panel: QWidget, area: Qt.DockWidgetArea) -> QDockWidget:
         dock = QDockWidget(title, self)
@@ -84,12 +114,14 @@ class PanelArea(QMainWindow):
         for dock in (self.run, self.monitor, self.advisor):
             title = QWidget(dock) if tabbed else None  # a tab has its title already; None brings the usual one back
             dock.setTitleBarWidget(title)  # type: ignore[arg-type]  # the stubs do not know of None
-        if not tabbed:
+        if tabbed:
+            self._front.raise_()
+        else:
             self._share_width()
 
     def _share_width(self) -> None:
         width = max(self.width(), TABS_BELOW_PX)
         side = min(420, max(272, width // 5))
-        advisor = min(640, max(328, width // 4))
+        advisor = min(640, max(360, width * 3 // 10))
         docks, widths = [self.run, self.monitor, self.advisor], [side, width - side - advisor, advisor]
         self.resizeDocks(docks, widths, Qt.Orientation.Horizontal)
