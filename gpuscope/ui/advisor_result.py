@@ -27,6 +27,8 @@ class ResultPage(QWidget):
         """Empty until `show_recommendation`."""
         super().__init__(parent)
         self._recommendation: Recommendation | None = None
+        self._picked: tuple[str, str] | None = None
+        self._showing = False
         self.verdict = VerdictView(self)
         self.table = CandidateTable(self)
         self.plot = CostTimePlot(self)
@@ -49,8 +51,8 @@ class ResultPage(QWidget):
         self.plot.chosen.connect(self.table.choose)
 
     def show_recommendation(self, recommendation: Recommendation, basis: str) -> None:
-        """Replace everything; the same configuration stays chosen when it is still there."""
-        chosen = self._chosen_key()
+        """Replace everything; a configuration that the person picked stays chosen, else it is the recommended one."""
+        self._showing = True
         self._recommendation = recommendation
         self.verdict.show_recommendation(recommendation, basis)
         self.table.show_recommendation(recommendation)
@@ -60,11 +62,12 @@ class ResultPage(QWidget):
         self.tabs.setTabText(2, self.tr("Rejected ({0})").format(len(recommendation.rejected)))
         self.assumptions.setPlainText(self._assumptions_text(recommendation))
         self.explanation.explain(None)
-        number = self._number_of(chosen)
+        number = self._number_of(self._picked)
         if number is not None:
             self.table.choose(number)
         elif not recommendation.candidates:
             self.tabs.setCurrentWidget(self.rejected)
+        self._showing = False
 
     def chosen_number(self) -> int | None:
         """Number of the chosen candidate."""
@@ -92,12 +95,10 @@ class ResultPage(QWidget):
     def _on_chosen(self, number: int) -> None:
         if self._recommendation is None:
             return
+        if not self._showing:
+            self._picked = None if number == self._recommendation.recommended else self._key(number)
         self.plot.choose(number)
         self.explanation.explain(self._recommendation.candidates[number].explanation)
-
-    def _chosen_key(self) -> tuple[str, str] | None:
-        number = self.chosen_number()
-        return None if number is None else self._key(number)
 
     def _key(self, number: int) -> tuple[str, str]:
         candidate = self._recommendation.candidates[number]  # type: ignore[union-attr]  # there is one while rows are

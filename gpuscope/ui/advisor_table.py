@@ -8,7 +8,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QFont
 
 from gpuscope.domain.recommendation import Candidate, Recommendation
-from gpuscope.ui.advisor_cells import Cell, Column, cell, header
+from gpuscope.ui.advisor_cells import DASH, Cell, Column, cell, header
 
 CELL_ROLE = Qt.ItemDataRole.UserRole
 """The `Cell` behind an index."""
@@ -50,6 +50,10 @@ class CandidateModel(QAbstractTableModel):
     def row_of(self, candidate_number: int) -> int:
         """The row in which a candidate is shown."""
         return self._order.index(candidate_number)
+
+    def is_empty(self, column: Column) -> bool:
+        """Whether nothing is known in a column."""
+        return all(row[column].text == DASH for row in self._cells)
 
     def rowCount(self, parent: Index = _ROOT) -> int:
         """Number of candidates."""

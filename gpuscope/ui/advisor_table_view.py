@@ -24,7 +24,7 @@ _FIRST_SHOWN = (
     Column.ENERGY,
     Column.CONFIDENCE,
 )
-"""Columns in the order in which they get room."""
+"""Columns in the order in which they get room; one in which nothing is known comes after the others."""
 
 
 class CandidateTable(QTableView):
@@ -37,6 +37,7 @@ class CandidateTable(QTableView):
         """Empty until `show_recommendation`."""
         super().__init__(parent)
         self._figure_widths: dict[Column, int] = {}
+        self._by_importance: tuple[Column, ...] = _FIRST_SHOWN
         self.candidates = CandidateModel(self)
         self.setModel(self.candidates)
         self.setItemDelegate(RangeDelegate(self))
@@ -77,6 +78,7 @@ class CandidateTable(QTableView):
         head = self.horizontalHeader()
         self.candidates.sort(head.sortIndicatorSection(), head.sortIndicatorOrder())
         self._figure_widths = {column: self._figure_width(column) for column in Column}
+        self._by_importance = tuple(sorted(_FIRST_SHOWN, key=self.candidates.is_empty))
         self._share_width()
 
     def choose(self, candidate_number: int) -> None:
@@ -98,7 +100,7 @@ class CandidateTable(QTableView):
         """Columns get room in the order of their importance; what is left over goes to the first."""
         free = self.viewport().width()
         widths: dict[Column, int] = {}
-        for column in _FIRST_SHOWN:
+        for column in self._by_importance:
             width = self._wanted_width(column)
             if widths and width > free:
                 break

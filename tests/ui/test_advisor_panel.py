@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
@@ -18,6 +19,7 @@ from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.domain.run import Manifest, RunSpec
 from gpuscope.errors import SessionError
 from gpuscope.ui import theme
+from gpuscope.ui.advisor_cells import Column
 from gpuscope.ui.advisor_constraints import Choices
 from gpuscope.ui.advisor_estimate import EstimateInput
 from gpuscope.ui.advisor_panel import AdvisorPanel
@@ -225,6 +227,44 @@ def test_choosing_goes_both_ways(qtbot: QtBot, panel: AdvisorPanel) -> None:
     assert panel.result.plot._chosen == 1
     panel.result.plot.chosen.emit(4)
     assert panel.result.chosen_number() == 4
+
+
+def test_the_recommended_row_is_chosen_until_the_person_picks_another(
+    qtbot: QtBot, panel: AdvisorPanel, engine: Recorder
+) -> None:
+    finish(qtbot, panel)
+    assert panel.result.chosen_number() == 0
+
+    def rank_again(recommended: int) -> None:
+        answer = msgspec.structs.replace(recommendation(), recommended=recommended)
+        panel.result.show_recommendation(answer, "")
+
+    rank_again(2)
+    assert panel.result.chosen_number() == 2
+    panel.result.table.choose(1)  # as a click does
+    rank_again(0)
+    assert panel.result.chosen_number() == 1
+    panel.result.table.choose(0)
+    rank_again(2)
+    assert panel.result.chosen_number() == 2
+
+
+def test_columns_that_know_nothing_give_their_room_up(panel: AdvisorPanel) -> None:
+    blank = tuple(
+        msgspec.structs.replace(candidate, time_to_finish_s=None, cost_usd=None)
+        for candidate in recommendation().candidates
+    )
+    table = panel.result.table
+    panel.result.show()
+
+    def shown(answer: Recommendation) -> set[Column]:
+        panel.result.show_recommendation(answer, "")
+        return {column for column in Column if not table.isColumnHidden(column)}
+
+    assert {Column.TIME, Column.COST} <= shown(recommendation())
+    unknown = shown(msgspec.structs.replace(recommendation(), candidates=blank))
+    assert {Column.FIT, Column.STEP_TIME} <= unknown
+    assert not {Column.TIME, Column.COST} & unknown
 
 
 def test_copying_takes_the_whole_table(qtbot: QtBot, panel: AdvisorPanel) -> None:
