@@ -19,12 +19,14 @@ SPARK_S = 60.0
 VENDOR_PREFIX = "NVIDIA "
 
 
-def new_gpu_card(device: Device, parent: QWidget) -> DeviceCard:
-    """An empty card for a GPU or MIG instance."""
+def new_gpu_card(device: Device, label: str, parent: QWidget) -> DeviceCard:
+    """An empty card for a GPU or MIG instance; `label` as from `figures.device_labels`."""
     details = {"power": "", "temperature": "", "clock": ""}
     card = DeviceCard(device.uuid, metric_colour("utilization_gpu"), metric_colour("gpu_memory"), details, parent)
-    kind = "MIG" if device.kind == "mig" else "GPU"
-    card.name.set_full_text(f"{kind} {device.index}  {device.name.removeprefix(VENDOR_PREFIX)}")
+    name = device.name.removeprefix(VENDOR_PREFIX)
+    if device.kind == "mig":
+        name = name.rpartition(" MIG ")[2]  # its profile, as in "NVIDIA H100 80GB HBM3 MIG 2g.20gb"
+    card.name.set_full_text(f"{label}  {name}")
     card.name.setToolTip(f"{device.name}\n{device.uuid}")
     card.busy.setWhatsThis(
         translate(

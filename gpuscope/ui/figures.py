@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from gpuscope.domain.device import Device
 from gpuscope.domain.units import GB, GIB, format_bytes, format_rate
 
 DASH = "–"
@@ -62,6 +65,19 @@ def rate_tick(value: float) -> str:
 def vendor_gigabytes(value: float) -> str:
     """Bytes as vendors count them: `85.9 GB`."""
     return f"{value / GB:.1f} GB"
+
+
+def device_labels(devices: Sequence[Device]) -> dict[str, str]:
+    """By UUID: `GPU 0`; the second MIG instance of it `MIG 0.1`, for instances share their GPU's index."""
+    labels: dict[str, str] = {}
+    instances: Counter[int] = Counter()
+    for device in devices:
+        if device.kind == "mig":
+            labels[device.uuid] = f"MIG {device.index}.{instances[device.index]}"
+            instances[device.index] += 1
+        else:
+            labels[device.uuid] = f"GPU {device.index}"
+    return labels
 
 
 def number_ranges(numbers: list[int]) -> str:

@@ -64,6 +64,8 @@ class MonitorBar(QWidget):
             self.moment.setText(moment)
 
     def _moment(self, view: TimeView, end_s: float, cursor_s: float | None) -> str:
+        if cursor_s is not None and cursor_s < 0:
+            return self.tr("before the session")
         if cursor_s is not None:
             return self.tr("at {0}").format(clock_text(cursor_s))
         if view.zoomed:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 from gpuscope.domain.run import Manifest
 from gpuscope.engine.follow import Update
 from gpuscope.ui.cards import fill_gpu_card, fill_host_card, new_gpu_card, new_host_card
-from gpuscope.ui.figures import number_ranges
+from gpuscope.ui.figures import device_labels, number_ranges
 from gpuscope.ui.monitor_bar import MonitorBar
 from gpuscope.ui.monitor_model import MonitorModel
 from gpuscope.ui.monitor_plots import MonitorPlots
@@ -42,7 +42,8 @@ class MonitorPanel(QWidget):
         self.view = TimeView()
         self.model: MonitorModel | None = None
         self.chosen: str | None = None
-        self._cursor_s: float | None = None
+        self._cursor: float | None = None
+        self._drawn_span = (0.0, 1.0)
         self._dirty = False
         self._loading = False
         self._host_card: DeviceCard | None = None
@@ -68,7 +69,7 @@ class MonitorPanel(QWidget):
         """Start over for another session."""
         self.model = MonitorModel(manifest)
         self.view = TimeView()
-        self.chosen, self._cursor_s, self._loading = None, None, True
+        self.chosen, self._cursor, self._loading = None, None, True
         self.gpu_cards = {}
         self._host_card = new_host_card(manifest.host, self)
         self._show_cards()
@@ -180,8 +181,10 @@ class MonitorPanel(QWidget):
         if self._host_card is not None:
             fill_host_card(self._host_card, self.model)
         self._show_problem()
-        self.plots.draw(self.model, self.view.span(self.model.end_s), self._cursor_s)
-        self.bar.show_view(self.view, self.model.end_s, self._cursor_s)
+        self._drawn_span = start_s, end_s = self.view.span(self.model.end_s)
+        cursor_s = None if self._cursor is None else start_s + self._cursor * (end_s - start_s)
+        self.plots.draw(self.model, self._drawn_span, cursor_s)
+        self.bar.show_view(self.view, self.model.end_s, cursor_s)
         processes = [(process, self._places(uuids)) for process, uuids in self.model.processes()]
         self.processes.processes.show_processes(processes)
         self.processes.setVisible(bool(processes))
@@ -200,9 +203,11 @@ class MonitorPanel(QWidget):
         self.problem.setVisible(bool(sentence))
 
     def _places(self, uuids: list[str]) -> str:
-        return number_ranges(
-            [device.index for device in self.model.devices if device.uuid in uuids] if self.model else []
-        )
+        found = [device for device in self.model.devices if device.uuid in uuids] if self.model else []
+        labels = device_labels(self.model.devices) if self.model else {}
+        instances = [labels[device.uuid] for device in found if device.kind == "mig"]
+        gpus = number_ranges([device.index for device in found if device.kind != "mig"])
+        return ", ".join([*([gpus] if gpus else []), *instances])
 
     # -- devices -----------------------------------------------------------------------------------------------
 
@@ -213,7 +218,8 @@ class MonitorPanel(QWidget):
         if list(known) != list(self.gpu_cards):
             for card in self.gpu_cards.values():
                 card.deleteLater()
-            self.gpu_cards = {uuid: new_gpu_card(device, self) for uuid, device in known.items()}
+            labels = device_labels(self.model.devices)
+            self.gpu_cards = {uuid: new_gpu_card(device, labels[uuid], self) for uuid, device in known.items()}
             for card in self.gpu_cards.values():
                 card.clicked.connect(self.choose)
             if self.chosen not in known:
@@ -257,8 +263,11 @@ class MonitorPanel(QWidget):
             self._mark()
 
     def _on_cursor_moved(self, t: float | None) -> None:
-        if t != self._cursor_s:
-            self._cursor_s = t
+        start_s, end_s = self._drawn_span
+        # A share of the width, not a time: the cursor stays under the pointer while time goes on.
+        cursor = None if t is None else (t - start_s) / (end_s - start_s)
+        if cursor != self._cursor:
+            self._cursor = cursor
             self._mark()
 
     def _lay_out(self) -> None:

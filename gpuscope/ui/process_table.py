@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QSortFilterProxyModel, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from gpuscope.domain.reasons import REASON_SENTENCES
@@ -19,6 +20,10 @@ SORT_ROLE = Qt.ItemDataRole.UserRole
 SHOWN_ROWS = 6
 """Rows to make room for at most; more scroll."""
 ROW_HEIGHT_PX = 3 * GRID
+NAME_COLUMN = 1
+NAME_WIDTH_PX = 12 * GRID
+_BY_IMPORTANCE = (0, NAME_COLUMN, 5, 6, 4, 3, 2, 7, 8)
+"""Columns in the order in which they get room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +147,10 @@ class ProcessTable(QTableView):
         self.verticalHeader().setDefaultSectionSize(ROW_HEIGHT_PX)
         header = self.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(NAME_COLUMN, QHeaderView.ResizeMode.Stretch)
         self.setFont(font(Size.SMALL))
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         proxy.modelReset.connect(self._fit_rows)
         self._fit_rows()
         self.setWhatsThis(
@@ -154,7 +160,22 @@ class ProcessTable(QTableView):
             )
         )
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Hide the columns that have no room."""
+        super().resizeEvent(event)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        free = self.viewport().width()
+        for column in _BY_IMPORTANCE:
+            self.showColumn(column)  # a hidden one would ask for no width
+        for place, column in enumerate(_BY_IMPORTANCE):
+            title = self.horizontalHeader().sectionSizeHint(column)
+            free -= NAME_WIDTH_PX if column == NAME_COLUMN else max(title, self.sizeHintForColumn(column))
+            self.setColumnHidden(column, place > 1 and free < 0)
+
     def _fit_rows(self) -> None:
+        self._fit_columns()
         rows = min(SHOWN_ROWS, max(1, self.processes.rowCount()))
         self.setFixedHeight(self.horizontalHeader().sizeHint().height() + rows * ROW_HEIGHT_PX + 4)
 

@@ -154,6 +154,23 @@ def test_the_cursor_shows_every_value_at_its_moment(panel: MonitorPanel, tmp_pat
     assert panel.bar.moment.text() == ""
 
 
+def test_the_cursor_stays_under_the_pointer_while_time_goes_on(panel: MonitorPanel, tmp_path: Path) -> None:
+    _fill(panel, tmp_path / "a.gpuscope", seconds=70)
+    panel.plots.plots["host"].cursor_moved.emit(25.0)
+    panel.redraw()
+    assert panel.bar.moment.text() == "at 0:25"
+    panel.on_update(Update(frames=[sessions.frame(number) for number in range(701, 801)]))
+    panel.redraw()
+    assert panel.bar.moment.text() == "at 0:35"
+
+
+def test_the_time_before_a_session_is_not_called_its_start(panel: MonitorPanel, tmp_path: Path) -> None:
+    _fill(panel, tmp_path / "a.gpuscope", seconds=40)
+    panel.plots.plots["host"].cursor_moved.emit(-5.0)
+    panel.redraw()
+    assert panel.bar.moment.text() == "before the session"
+
+
 def test_pause_holds_the_view_while_time_goes_on(panel: MonitorPanel, tmp_path: Path) -> None:
     _fill(panel, tmp_path / "a.gpuscope", seconds=70)
     panel.toggle_pause()
@@ -230,6 +247,19 @@ def test_without_a_gpu_its_plots_are_gone_and_the_host_stays(panel: MonitorPanel
     t, _ = panel.plots.plots["host"].points("host:cpu_percent")
     assert len(t) == 21
     assert panel.processes.processes.rowCount() == 0
+
+
+def test_all_processes_are_in_sight_and_columns_without_room_are_hidden(panel: MonitorPanel, tmp_path: Path) -> None:
+    _fill(panel, tmp_path / "a.gpuscope", seconds=5)
+    table = panel.processes
+    for width in (420, 520, 800, 1400):
+        panel.resize(width, 900)
+        QApplication.processEvents()
+        shown = [column for column in range(table.model().columnCount()) if not table.isColumnHidden(column)]
+        assert {0, 1} <= set(shown)
+        assert sum(table.columnWidth(column) for column in shown) <= table.viewport().width()
+        assert table.viewport().height() >= table.rowHeight(0)
+    assert len(shown) == table.model().columnCount()
 
 
 def test_processes_of_the_gpus_and_of_the_run_are_one_list(panel: MonitorPanel, tmp_path: Path) -> None:

@@ -287,6 +287,7 @@ class TimePlot(QWidget):
     def _lay_out(self) -> None:
         top = QHBoxLayout()
         top.setContentsMargins(GRID, 0, GRID, 0)
+        top.setSpacing(2 * GRID)
         top.addWidget(self.title)
         top.addWidget(self.values, 1)
         layout = QVBoxLayout(self)
