@@ -10,7 +10,7 @@ import msgspec
 
 from gpuscope import paths
 from gpuscope.domain.base import Value, from_json, to_json
-from gpuscope.domain.run import Manifest
+from gpuscope.domain.run import Manifest, OutcomeKind, RunOutcome
 from gpuscope.errors import SessionError
 from gpuscope.store.reader import SessionReader, SessionState
 
@@ -35,6 +35,8 @@ class SessionSummary(Value, frozen=True, kw_only=True):
     kind: str
     created_wall_s: float
     state: SessionState
+    outcome: OutcomeKind | None = None
+    """How it ended, of one that has."""
 
 
 def remember(path: Path, manifest: Manifest) -> None:
@@ -59,12 +61,14 @@ def sessions(kinds: tuple[str, ...] = ("run", "record"), limit: int = 50) -> lis
         path = Path(entry.path)
         if entry.kind in kinds and path.is_file():
             with contextlib.suppress(SessionError), SessionReader(path) as reader:
+                outcome = reader.document("outcome", RunOutcome)
                 summary = SessionSummary(
                     path=path,
                     title=entry.title,
                     kind=entry.kind,
                     created_wall_s=entry.created_wall_s,
                     state=reader.state(),
+                    outcome=None if outcome is None else outcome.kind,
                 )
                 found.append(summary)
         if len(found) >= limit:

@@ -7,6 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from gpuscope.ui.theme import GRID
+from gpuscope.ui.titles import short_title
 
 SESSION_MINIMUM_WIDTH = 6 * GRID
 _BUTTON_PADDING = 4 * GRID
@@ -52,7 +53,8 @@ class SourceBar(QWidget):
 
     def set_session(self, name: str) -> None:
         """Name of the session; empty when there is none."""
-        self._session.set_full_text(name or self.tr("No session"))
+        name = name or self.tr("No session")
+        self._session.set_full_text(short_title(name), name)
 
     def choose_session(self) -> None:
         """Press the session's button."""
@@ -68,17 +70,17 @@ class SourceBar(QWidget):
 
 
 class _ElasticButton(QPushButton):
-    """A button that shortens its text in the middle when there is no room."""
+    """A button that shortens its text when there is no room."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._full = ""
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def set_full_text(self, text: str) -> None:
+    def set_full_text(self, text: str, tooltip: str) -> None:
         self._full = text
-        self.setToolTip(text)
-        self.setAccessibleName(text)
+        self.setToolTip(tooltip)
+        self.setAccessibleName(tooltip)
         self._elide()
 
     def minimumSizeHint(self) -> QSize:
@@ -90,4 +92,4 @@ class _ElasticButton(QPushButton):
 
     def _elide(self) -> None:
         room = max(self.width() - _BUTTON_PADDING, 0)
-        self.setText(self.fontMetrics().elidedText(self._full, Qt.TextElideMode.ElideMiddle, room).replace("&", "&&"))
+        self.setText(self.fontMetrics().elidedText(self._full, Qt.TextElideMode.ElideRight, room).replace("&", "&&"))

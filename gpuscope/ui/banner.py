@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from gpuscope.ui.theme import GRID, set_role
+from gpuscope.ui.widgets.focus import hide_without_passing_focus_on
 
 MOST_BANNERS = 4
 """More than this at once is not read; the oldest make room."""
@@ -44,7 +45,7 @@ class Banner(QFrame):
         layout.addWidget(self.close_button)
 
     def _put_away(self) -> None:
-        self.hide()
+        hide_without_passing_focus_on(self)
         self.deleteLater()
 
 

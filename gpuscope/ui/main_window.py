@@ -23,6 +23,7 @@ from gpuscope.ui.output_view import OutputView
 from gpuscope.ui.panel_area import PanelArea
 from gpuscope.ui.report_export import ReportExport
 from gpuscope.ui.session_controller import SessionController
+from gpuscope.ui.session_drop import SessionDrop
 from gpuscope.ui.session_header import SessionHeader
 from gpuscope.ui.session_notes import update_notes
 from gpuscope.ui.session_status import SessionStatus, clock_text
@@ -53,8 +54,10 @@ class MainWindow(QMainWindow):
         self.panels = PanelArea(run_panel, self.monitor_panel, advisor_panel, self.output_view, self)
         self.session = SessionController(self)
         self.export = ReportExport(self)
+        self._drop = SessionDrop(self)
         self._status: SessionStatus | None = None
         self._output_was_shown = False
+        self._broken_off: Path | None = None
         self._unfinished = Newest(self)
         self._copying = Newest(self)
         self.setWindowTitle("gpuscope")
@@ -129,6 +132,7 @@ class MainWindow(QMainWindow):
         self.run_panel.run_requested.connect(session.start_run)
         self.run_panel.stop_requested.connect(session.stop_run)
         self.run_panel.open_requested.connect(session.open)
+        self._drop.dropped.connect(session.open)
         self.advisor_panel.status.connect(self.say)
         self.advisor_panel.export_requested.connect(self.export_report)
         self.welcome.run_chosen.connect(lambda: self.panels.reveal(self.panels.run))
@@ -277,9 +281,7 @@ class MainWindow(QMainWindow):
             self.banners.show_note(outcome.sentence)
 
     def _say_broken_off(self) -> None:
-        sentence = self.tr("The recording broke off: everything up to then is shown.")
-        if self.session.path is not None:
-            self.banners.show_note(sentence, self.tr("Look again"), partial(self.session.open, self.session.path))
+        self._broken_off = self.session.path
         self._unfinished.submit(_look_around)
 
     def _on_failed(self, sentence: str) -> None:
@@ -289,6 +291,10 @@ class MainWindow(QMainWindow):
         self._enable_actions()
 
     def _offer_unfinished(self, runs: list[launch.UnfinishedRun]) -> None:
+        broken_off, self._broken_off = self._broken_off, None
+        if broken_off is not None and broken_off == self.session.path and broken_off not in {run.path for run in runs}:
+            sentence = self.tr("The recording broke off: everything up to then is shown.")
+            self.banners.show_note(sentence, self.tr("Look again"), partial(self.session.open, broken_off))
         for run in runs:
             if run.path == self.session.path and run.live:
                 continue

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QPainter
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QMenu, QStyle, QStyledItemDelegate, QWidget
 from PySide6.QtWidgets import QStyleOptionViewItem as Option
 
@@ -14,7 +14,9 @@ from gpuscope.engine.registry import SessionSummary
 from gpuscope.store.reader import SessionState
 from gpuscope.ui import theme
 from gpuscope.ui.range_delegate import Index
+from gpuscope.ui.session_header import state_text
 from gpuscope.ui.theme import GRID, Size
+from gpuscope.ui.titles import short_title
 
 _SUMMARY = Qt.ItemDataRole.UserRole
 ROW_HEIGHT = 5 * GRID
@@ -62,6 +64,18 @@ class RecentRuns(QListWidget):
         summary = self._chosen()
         return summary is not None and summary.kind == "run"
 
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """While there are none, say what will be here."""
+        super().paintEvent(event)
+        if self.count():
+            return
+        painter = QPainter(self.viewport())
+        painter.setFont(theme.font(Size.SMALL))
+        painter.setPen(QColor(theme.colours_of(self).muted))
+        box = self.viewport().rect().adjusted(GRID, GRID, -GRID, -GRID)
+        flags = Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap
+        painter.drawText(box, flags, self.tr("Runs and recordings appear here, to be opened or run again."))
+
     def _chosen(self) -> SessionSummary | None:
         item = self.currentItem()
         summary: SessionSummary | None = None if item is None else item.data(_SUMMARY)
@@ -98,6 +112,8 @@ def note(summary: SessionSummary, now: datetime | None = None) -> str:
         parts.append(translate("RecentRuns", "still going on"))
     elif summary.state is SessionState.INTERRUPTED:
         parts.append(translate("RecentRuns", "interrupted"))
+    elif summary.outcome is not None and summary.kind == "run":
+        parts.append(state_text(summary.outcome.value))
     return " · ".join(parts)
 
 
@@ -117,7 +133,7 @@ class _RowDelegate(QStyledItemDelegate):
         upper = box.adjusted(0, 0, 0, -box.height() * 45 // 100)
         lower = box.adjusted(0, box.height() * 55 // 100, 0, 0)
         for size, colour, area, text in (
-            (Size.BODY, colours.text, upper, summary.title),
+            (Size.BODY, colours.text, upper, short_title(summary.title)),
             (Size.SMALL, colours.muted, lower, note(summary)),
         ):
             painter.setFont(theme.font(size))

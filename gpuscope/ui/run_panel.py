@@ -27,6 +27,7 @@ from gpuscope.ui.run_settings import RunSettings, from_spec, to_request, without
 from gpuscope.ui.run_status import RunStatus
 from gpuscope.ui.settings import WindowSettings
 from gpuscope.ui.theme import GRID, set_role
+from gpuscope.ui.widgets.focus import hide_without_passing_focus_on
 from gpuscope.ui.widgets.section import Section
 
 LOOK_AROUND_MS = 400
@@ -92,6 +93,7 @@ class RunPanel(QWidget):
         self._connect()
         self.form.set_settings(self._remembered())
         self._show_running(live=False)
+        self._show_again_button()
         self.refresh_recent()
 
     def run(self) -> None:
@@ -141,7 +143,9 @@ class RunPanel(QWidget):
         set_role(self.stop_button, "danger")
         self.recent.setMinimumHeight(RECENT_MINIMUM_HEIGHT)
         self._form_section = Section(self.tr("New run"), _with_button(self.form, self.run_button), is_open=True)
-        recent = Section(self.tr("Recent sessions"), _with_button(self.recent, self.again_button), is_open=True)
+        self._recent_section = Section(
+            self.tr("Recent sessions"), _with_button(self.recent, self.again_button), is_open=True
+        )
         page = QWidget()
         column = QVBoxLayout(page)
         column.setContentsMargins(GRID, GRID, GRID, GRID)
@@ -149,7 +153,9 @@ class RunPanel(QWidget):
         column.addWidget(self.status)
         column.addWidget(self.stop_button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self._form_section)
-        column.addWidget(recent, 1)
+        column.addWidget(self._recent_section, 1)
+        column.addStretch(0)
+        self._recent_section.toggled.connect(partial(_share_height, column, self._recent_section))
         scroll = QScrollArea(self)
         scroll.setWidget(page)
         scroll.setWidgetResizable(True)
@@ -204,7 +210,10 @@ class RunPanel(QWidget):
         self._live = live
         self._starting.stop()
         self.run_button.setEnabled(not live)
-        self.stop_button.setVisible(live)
+        if live:
+            self.stop_button.show()
+        else:
+            hide_without_passing_focus_on(self.stop_button)
         self._form_section.set_open(not live and self._run is None)
         if live:
             self._refresh.start()
@@ -212,6 +221,7 @@ class RunPanel(QWidget):
             self._refresh.stop()
 
     def _show_again_button(self) -> None:
+        self.again_button.setVisible(self.recent.count() > 0)
         self.again_button.setEnabled(self.recent.chosen_is_run())
 
     def _remembered(self) -> RunSettings:
@@ -219,6 +229,12 @@ class RunPanel(QWidget):
             return from_json(self._settings.text(_REMEMBERED), RunSettings)
         except msgspec.MsgspecError:
             return RunSettings()
+
+
+def _share_height(column: QVBoxLayout, section: Section, is_open: bool) -> None:
+    """The height that is left goes to a section while it is open, else below it."""
+    column.setStretchFactor(section, int(is_open))
+    column.setStretch(column.count() - 1, int(not is_open))
 
 
 def _with_button(widget: QWidget, button: QPushButton) -> QWidget:

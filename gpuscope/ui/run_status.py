@@ -13,6 +13,7 @@ from gpuscope.ui.figures import UNKNOWN, Figure, memory
 from gpuscope.ui.live_run import LiveRun, MemoryParts, RunState
 from gpuscope.ui.session_status import rate_text
 from gpuscope.ui.theme import GRID, Size, set_role
+from gpuscope.ui.titles import short_title
 from gpuscope.ui.widgets.elided_label import ElidedLabel
 from gpuscope.ui.widgets.figure_label import FigureLabel
 from gpuscope.ui.widgets.parts_bar import Part, PartsBar
@@ -57,7 +58,8 @@ class RunStatus(QWidget):
 
     def show_run(self, run: LiveRun) -> None:
         """Show what is known now."""
-        self.name.set_full_text(run.manifest.run.display if run.manifest.run else run.manifest.host.hostname)
+        spec = run.manifest.run
+        self.name.set_full_text(short_title(spec.display) if spec else run.manifest.host.hostname)
         state = run.state()
         self.state.setText(state_sentence(run))
         role = "trouble" if state in _TROUBLE else "warning" if state is RunState.STALLED else ""

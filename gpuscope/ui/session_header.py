@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QW
 from gpuscope.ui.session_status import SessionStatus, rate_text
 from gpuscope.ui.theme import GRID, set_role
 from gpuscope.ui.widgets.elided_label import ElidedLabel
+from gpuscope.ui.widgets.focus import hide_without_passing_focus_on
 
 PROGRESS_WIDTH_PX = 120
 
@@ -64,9 +65,12 @@ class SessionHeader(QWidget):
         self.elapsed.setText(status.elapsed())
         self._show_steps(status)
         running = status.live and status.manifest.run is not None
-        self.stop.setVisible(running)
-        self.report.setVisible(not monitor_only)
-        self.live.setVisible(not monitor_only and not running)
+        buttons = ((self.stop, running), (self.report, not monitor_only), (self.live, not monitor_only and not running))
+        for button, shown in buttons:
+            if shown:
+                button.show()
+            else:
+                hide_without_passing_focus_on(button)
         self.state.show()
         self.elapsed.setVisible(not monitor_only)
 

@@ -303,6 +303,7 @@ def test_a_session_that_broke_off_is_told_and_can_be_looked_at_again(
     with qtbot.waitSignal(window.session.ended, timeout=WAIT_MS):
         writer.abandon()
     assert window.header.state.text() == "interrupted"
+    qtbot.waitUntil(lambda: any("broke off" in sentence for sentence in window.banners.sentences()), timeout=WAIT_MS)
     note = next(banner for banner in window.banners.shown() if "broke off" in banner.sentence)
     assert note.action_button is not None
     with qtbot.waitSignal(window.session.ended, timeout=WAIT_MS):
@@ -310,6 +311,34 @@ def test_a_session_that_broke_off_is_told_and_can_be_looked_at_again(
     assert window.session.path == writer.path
     assert window.monitor_panel.model is not None
     assert window.monitor_panel.model.end_s == pytest.approx(3.0)
+
+
+def test_a_run_that_lost_its_recorder_is_offered_in_one_sentence(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = sessions.start_session(tmp_path / "run.gpuscope")
+    sessions.fill_session(writer, seconds=3, gpus=1)
+    _open(qtbot, window, writer.path)
+    run = launch.UnfinishedRun(path=writer.path, title="train.py", started_wall_s=0.0, live=False)
+    monkeypatch.setattr(launch, "unfinished_sessions", lambda: [run])
+    writer.abandon()
+    qtbot.waitUntil(lambda: bool(window.banners.sentences()), timeout=WAIT_MS)
+    assert window.banners.sentences() == ["train.py runs on without its recorder."]
+
+
+def test_a_button_that_goes_away_does_not_pass_the_focus_on(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    writer = sessions.start_session(tmp_path / "run.gpuscope")
+    sessions.fill_session(writer, seconds=3, gpus=1)
+    _open(qtbot, window, writer.path)
+    with qtbot.waitActive(window):
+        window.activateWindow()
+    window.header.stop.setFocus()
+    assert window.header.stop.hasFocus()
+    with qtbot.waitSignal(window.session.ended, timeout=WAIT_MS):
+        writer.put_document("outcome", sessions.finished(3))
+        writer.close()
+    assert not window.header.stop.isVisible()
+    assert not window.header.report.hasFocus()
 
 
 def test_the_output_is_shown_once_and_stays_hidden_when_put_away(

@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from gpuscope.domain.run import Manifest, RunOutcome
+from gpuscope.domain.run import Manifest, OutcomeKind, RunOutcome
 from gpuscope.engine.launch import RunRequest
 from gpuscope.engine.registry import SessionSummary
 from gpuscope.runner.interpreters import Interpreter
 from gpuscope.store.reader import SessionState
 from gpuscope.ui import theme
 from gpuscope.ui.advisor_panel import AdvisorPanel
+from gpuscope.ui.recent_runs import note
 from gpuscope.ui.run_panel import RunPanel, RunSources
 from gpuscope.ui.settings import WindowSettings
 from tests.ui.panel_pictures import colours_in, save_picture
@@ -245,6 +247,32 @@ def test_recent_sessions_are_opened_and_filled_in_again(qtbot: QtBot, panel: Run
     qtbot.waitUntil(lambda: panel.form.settings().target == "train.py")
     panel.recent.setCurrentRow(2)
     assert not panel.again_button.isEnabled(), "a recording has no settings of a run"
+
+
+def test_a_list_without_sessions_offers_nothing_to_fill_in(panel: RunPanel) -> None:
+    assert not panel.again_button.isHidden()
+    panel._recent_work.finished.emit([])
+    assert panel.again_button.isHidden()
+
+
+def test_how_a_recent_run_ended_is_said() -> None:
+    ended = SessionSummary(
+        path=Path("/s/d.gpuscope"), title="train.py", kind="run", created_wall_s=NOW_S, state=SessionState.CLOSED,
+        outcome=OutcomeKind.OUT_OF_MEMORY,
+    )  # fmt: skip
+    assert note(ended).endswith(" · out of memory")
+    assert note(msgspec.structs.replace(ended, outcome=None)).count("·") == 0
+
+
+def test_what_is_left_of_the_height_goes_below_folded_sections(panel: RunPanel) -> None:
+    top = panel._recent_section.y()
+    panel._recent_section.set_open(False)
+    QApplication.processEvents()
+    assert panel._recent_section.y() == top
+    assert panel._recent_section.height() < 5 * theme.GRID
+    panel._recent_section.set_open(True)
+    QApplication.processEvents()
+    assert panel.recent.height() > 20 * theme.GRID
 
 
 def test_tab_goes_through_the_form_and_to_the_button(qtbot: QtBot, panel: RunPanel) -> None:
