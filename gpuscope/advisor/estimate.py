@@ -53,6 +53,8 @@ _ALIASES = {
 
 DTYPES = tuple(_FORMATS)
 
+MOST_PARAMETERS = 10**15
+"""A thousand times the largest models; more is a slip of the unit."""
 _FORMULAS = "published memory formulas of PyTorch training (weights, gradients, optimizer state)"
 _ACTIVATIONS = "arXiv 2205.05198, s·b·h·34 bytes a layer in 16 bits with fused attention"
 
@@ -106,7 +108,8 @@ def estimate(
     training = stage == "training"
     if training and not format_.trainable:
         raise UsageError(f"{format_.label} weights cannot be trained as they are: use fp32, fp16 or bf16.")
-    state = optimizer_state(optimizer) if training else None
+    known = optimizer_state(optimizer)  # a name that is not known is told for inference, too
+    state = known if training else None
     if batch is not None and sequence_length is None:
         sequence_length = _USUAL_SEQUENCE
     if sequence_length is not None and batch is None:
@@ -150,6 +153,10 @@ def estimate_sentence(footprint: Footprint) -> str:
 def _check(parameters: int, stage: str, batch: float | None, sequence_length: int | None) -> None:
     if parameters < 1:
         raise UsageError("The number of parameters must be 1 or more, like 7B or 350M.")
+    if parameters > MOST_PARAMETERS:
+        raise UsageError(
+            f"{parameters:.3g} parameters are more than any machine holds: check the unit, like 7B or 350M."
+        )
     if stage not in {"training", "inference"}:
         raise UsageError(f"Stage {stage!r} is not known: use training or inference.")
     if batch is not None and not batch > 0:

@@ -21,7 +21,7 @@ def _rows(footprint: Footprint) -> list[tuple[str, str]]:
     devices = ", ".join(device.name or UNKNOWN for device in footprint.devices) or "CPU only"
     throughput = f"{steps.throughput.value:.4g} {steps.throughput.unit}" if steps.throughput else UNKNOWN
     return [
-        ("stage", workload.stage),
+        ("stage", workload.stage + _if_assumed(footprint, "/workload/stage")),
         (
             "framework",
             f"{workload.framework.name} {workload.framework.version or ''}" if workload.framework else UNKNOWN,
@@ -50,6 +50,11 @@ def _rows(footprint: Footprint) -> list[tuple[str, str]]:
 def _step_parts(parts: TimePerStep) -> str:
     named = [(name, getattr(parts, name)) for name in parts.__struct_fields__]
     return ", ".join(f"{name.replace('_', ' ')} {format_duration(s)}" for name, s in named if s is not None) or UNKNOWN
+
+
+def _if_assumed(footprint: Footprint, pointer: str) -> str:
+    how = footprint.provenance.get(pointer)
+    return f" (assumed: {how.how})" if how is not None and how.kind == "assumed" else ""
 
 
 def _bytes(value: int | None) -> str:

@@ -44,8 +44,8 @@ def _no_probe(has_probe: bool) -> Finding | None:
     return Finding(
         code="no_probe",
         sentence="The job's own view is missing: steps, parameters and allocator counters are unknown.",
-        evidence="No process of the job loaded the probe.",
-        remedy="Run it with `gpuscope run`, in a Python started without -I, -E or -S.",
+        evidence="No process of the job imported PyTorch under gpuscope's probe.",
+        remedy="Run a PyTorch script with `gpuscope run`; a Python started with -I, -E or -S keeps the probe out.",
     )
 
 

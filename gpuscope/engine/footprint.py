@@ -95,7 +95,7 @@ def compute_footprint(reader: SessionReader) -> Footprint:
         ranks=_ranks(processes, timeline),
         extra=_extra(main),
     )
-    provenance = {**_provenance(footprint), **_energy_provenance(energy.mean_power_w, how)}
+    provenance = {**_provenance(footprint), **_stage_provenance(main), **_energy_provenance(energy.mean_power_w, how)}
     return msgspec.structs.replace(
         footprint,
         provenance=provenance,
@@ -145,6 +145,12 @@ def _extra(facts: ProcessFacts) -> dict[str, Any]:
         "first_step_at_s": facts.steps[0].t if facts.steps else None,
     }
     return {name: value for name, value in figures.items() if value is not None}
+
+
+def _stage_provenance(facts: ProcessFacts) -> dict[str, Provenance]:
+    if facts.last("framework"):
+        return {}
+    return {"/workload/stage": Provenance(kind="assumed", how="nobody saw what the job does")}
 
 
 def _energy_provenance(mean_power_w: float | None, how: str) -> dict[str, Provenance]:

@@ -372,7 +372,9 @@ def test_batch_adds_activations_and_work() -> None:
     [
         ((7 * B, "fp5", "inference"), "use one of fp32, fp16, bf16"),
         ((7 * B, "fp32", "training", "adamax9"), "use one of adamw, adam"),
+        ((7 * B, "fp32", "inference", "adamax9"), "use one of adamw, adam"),
         ((7 * B, "int8", "training"), "cannot be trained"),
+        ((10**18, "fp32", "inference"), "more than any machine"),
         ((7 * B, "fp32", "serving"), "use training or inference"),
         ((0, "fp32", "inference"), "1 or more"),
     ],

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gpuscope.cli.footprint_text import footprint_text
 from gpuscope.domain.base import Range
 from gpuscope.domain.device import Device, Host
 from gpuscope.domain.recommendation import Constraints, Verdict
@@ -253,3 +254,14 @@ def test_sums_that_lack_parts_are_no_figures(tmp_path: Path) -> None:
     session(path, [*steps(5, 0.1), (2.0, "optimizer", {**census, "uncounted_tensors": 1})]).close()
     parts = footprint_of_session(path).memory.breakdown
     assert (parts.parameters_bytes, parts.gradients_bytes, parts.optimizer_state_bytes) == (None, None, None)
+
+
+def test_the_stage_of_a_job_that_nobody_saw_is_an_assumption(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    session(path, []).close()
+    footprint = footprint_of_session(path)
+    assert footprint.provenance["/workload/stage"].kind == "assumed"
+    assert "training (assumed: nobody saw what the job does)" in footprint_text(footprint)
+    seen = tmp_path / "b.gpuscope"
+    session(seen, [(0.1, "framework", {"name": "torch", "version": "2.13.0"}), *steps(5, 0.1)]).close()
+    assert footprint_of_session(seen).provenance["/workload/stage"].kind == "derived"
