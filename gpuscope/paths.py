@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from pathlib import Path
@@ -55,14 +56,25 @@ def app_environment() -> dict[str, str]:
 
 def _user_dir(variable: str, fallback: str) -> Path:
     if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+        base = os.environ.get("LOCALAPPDATA") or str(_home() / "AppData" / "Local")
     else:
-        base = os.environ.get(variable) or str(Path.home() / fallback)
+        base = os.environ.get(variable) or str(_home() / fallback)
     return Path(base) / "gpuscope"
 
 
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError as error:  # a container that runs as a user whom its system does not know
+        raise FileNotFoundError(errno.ENOENT, "this user has no home folder", "HOME") from error
+
+
 def state_dir() -> Path:
-    """Folder of what the app remembers about runs (created on demand, private to the user)."""
+    """Folder of what the app remembers about runs (created on demand, private to the user).
+
+    Raises:
+        OSError: it cannot be created; nothing essential depends on it.
+    """
     override = os.environ.get("GPUSCOPE_STATE_DIR")
     folder = Path(override) if override else _user_dir("XDG_STATE_HOME", ".local/state")
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -70,7 +82,11 @@ def state_dir() -> Path:
 
 
 def sessions_dir() -> Path:
-    """Folder for sessions that the window starts without being told a file name."""
+    """Folder for sessions that the window starts without being told a file name.
+
+    Raises:
+        OSError: it cannot be created.
+    """
     override = os.environ.get("GPUSCOPE_SESSIONS_DIR")
     folder = Path(override) if override else _user_dir("XDG_DATA_HOME", ".local/share") / "sessions"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -84,7 +84,10 @@ def _folder() -> Path:
 
 def _entries() -> list[SessionEntry]:
     found = []
-    for file in _folder().glob("*.json"):
+    files: list[Path] = []
+    with contextlib.suppress(OSError):  # without a state folder nothing is remembered
+        files = list(_folder().glob("*.json"))
+    for file in files:
         with contextlib.suppress(OSError, msgspec.MsgspecError):
             found.append(from_json(file.read_bytes(), SessionEntry))
     return sorted(found, key=lambda entry: entry.created_wall_s, reverse=True)

@@ -17,6 +17,7 @@ from gpuscope.runner.environment import outside_environment, workload_environmen
 from gpuscope.runner.imports import TORCH_PACKAGES, torch_import
 from gpuscope.runner.interpreters import choose_interpreter
 from gpuscope.runner.modules import find_module
+from gpuscope.runner.places import expanded
 from gpuscope.runner.python_options import is_python, read_options
 
 _SCRIPT_SUFFIXES = (".py", ".pyw")
@@ -107,7 +108,7 @@ def _quoted(word: str) -> str:
 
 
 def _folder(cwd: str | Path | None) -> Path:
-    folder = Path.cwd() if cwd is None else Path(cwd).expanduser().absolute()
+    folder = Path.cwd() if cwd is None else expanded(cwd).absolute()
     if not folder.is_dir():
         raise UsageError(f"There is no folder {folder} to run in: name an existing one with --cwd.")
     return folder
@@ -205,7 +206,7 @@ def _program(name: str, place: _Place) -> str:
         if (place.cwd / name).is_file():
             raise UsageError(f"There is no command {name} on PATH: write ./{name} for the file in {place.cwd}.")
         raise UsageError(f"There is no command {name} on PATH: check its name or give its whole path.")
-    path = place.cwd / Path(name).expanduser()
+    path = place.cwd / expanded(name)
     if path.is_dir():
         raise UsageError(f"{path} is a folder, not a command.")
     if not path.exists():

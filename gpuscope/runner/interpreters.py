@@ -12,7 +12,7 @@ from pathlib import Path
 from gpuscope.errors import RunError, UsageError
 from gpuscope.runner.environment import outside_environment
 from gpuscope.runner.interrogate import Answer, AnswerCache
-from gpuscope.runner.places import Place, interpreter_places, python_in
+from gpuscope.runner.places import Place, expanded, home_folder, interpreter_places, python_in
 
 _ASKED_AT_ONCE = 8
 
@@ -58,7 +58,7 @@ def find_interpreters(
         cache: None: the app's own.
     """
     variables = outside_environment() if environment is None else dict(environment)
-    places = interpreter_places(_nearby(Path(cwd), script_folder), variables, home or Path.home())
+    places = interpreter_places(_nearby(Path(cwd), script_folder), variables, home or home_folder() or Path(cwd))
     return _ask_all(places, variables, cache or AnswerCache())
 
 
@@ -135,7 +135,7 @@ def _locate(explicit: str, cwd: Path, environment: Mapping[str, str]) -> Path | 
         if on_path is not None:
             return Path(on_path)
     for base in (Path.cwd(), cwd):  # what the person sees in the terminal, then what the run sees
-        path = base / Path(explicit).expanduser()
+        path = base / expanded(explicit)
         if path.is_dir() and python_in(path) is not None:
             return python_in(path)
         if path.is_file():

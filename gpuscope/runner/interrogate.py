@@ -81,11 +81,12 @@ class AnswerCache:
     """Answers of earlier runs of gpuscope, valid while neither the program nor its package folders changed."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """Keep answers in `path`; None: the app's state folder. A damaged file counts as empty."""
-        self._path = path or paths.state_dir() / "interpreters.json"
+        """Keep answers in `path`; None: the app's state folder. A file that is damaged or not there counts as empty."""
+        self._path = path
         self._lock = threading.Lock()
         self._entries: dict[str, dict[str, Any]] = {}
         with contextlib.suppress(OSError, ValueError):
+            self._path = path or paths.state_dir() / "interpreters.json"
             entries = json.loads(self._path.read_text(encoding="utf-8"))
             self._entries = entries if isinstance(entries, dict) else {}
 
@@ -108,6 +109,8 @@ class AnswerCache:
 
     def save(self) -> None:
         """Write the answers down; without effect where that is not possible."""
+        if self._path is None:  # there is no state folder
+            return
         aside = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         with contextlib.suppress(OSError):
             aside.write_bytes(to_json(self._entries))

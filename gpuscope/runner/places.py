@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpuscope import paths
+from gpuscope.errors import UsageError
 
 _VENV_NAMES = (".venv", "venv", "env")
 _CONDA_ROOTS = ("miniconda3", "anaconda3", "miniforge3", "mambaforge", "micromamba", ".conda")
@@ -105,3 +106,25 @@ def _is_program(path: Path) -> bool:
         return path.is_file() and os.access(path, os.X_OK)
     except OSError:  # in a folder that this user may not enter
         return False
+
+
+def home_folder() -> Path | None:
+    """The person's home folder; None in a container that runs as a user whom its system does not know."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None
+
+
+def expanded(name: str | Path) -> Path:
+    """A path with `~` and `~user` replaced by the home folder.
+
+    Raises:
+        UsageError: there is no such user, or this one has no home folder.
+    """
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        raise UsageError(
+            f"{name} begins with a home folder that this system does not know: write it in full."
+        ) from error

@@ -182,3 +182,31 @@ def test_torch_is_needed_and_nobody_has_it(tmp_path: Path, make_python: MakePyth
         choose_interpreter(tmp_path, None, True, what="train.py", environment={}, home=tmp_path, cache=cache)
     with pytest.raises(RunError, match="no Python was found"):
         choose_interpreter("/", None, True, what="train.py", environment={}, home=tmp_path / "nobody", cache=cache)
+
+
+def test_without_a_folder_to_remember_in_interpreters_are_found_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file", tmp_path / "file" / "below"):
+        monkeypatch.setenv("GPUSCOPE_STATE_DIR", str(folder))
+        cache = AnswerCache()
+        assert cache.get(Path(sys.executable), {}) is not None
+        cache.save()
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_user_without_a_home_folder(tmp_path: Path, make_python: MakePython, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    nearby = make_python(tmp_path / ".venv" / "bin" / "python")
+    monkeypatch.setattr(Path, "home", no_home)
+    for name in ("GPUSCOPE_STATE_DIR", "XDG_STATE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    assert [Path(found.path) for found in find_interpreters(tmp_path, environment={"PATH": ""})] == [nearby]
+
+
+def test_the_home_of_nobody_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="~nobody-here/bin begins with a home folder"):
+        choose_interpreter(tmp_path, "~nobody-here/bin", needs_torch=False)
