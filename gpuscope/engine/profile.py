@@ -14,7 +14,7 @@ from gpuscope.engine.manifest import new_manifest
 from gpuscope.engine.outcome import outcome_of
 from gpuscope.engine.record import check_interval
 from gpuscope.engine.supervisor import StopSignals, Supervisor
-from gpuscope.errors import RunError, SessionError
+from gpuscope.errors import RunError, SessionError, SourceError
 from gpuscope.runner.command import LaunchPlan
 from gpuscope.runner.process import Ended, Workload, read_workload_note, workload_alive
 from gpuscope.sources.client import SamplerClient
@@ -23,6 +23,8 @@ from gpuscope.store.schema import run_folder
 from gpuscope.store.writer import SessionWriter
 
 SETTLING_S = 1.0
+STARTED = "workload_started_s"
+"""Session time at which the workload was started, for whoever takes it over."""
 
 
 def profile(
@@ -43,7 +45,7 @@ def profile(
     Raises:
         SessionError: the session cannot be created (then nothing was started) or written (then the run goes on
             without being recorded).
-        RunError: the workload could not be started; the session says so.
+        RunError, SourceError: the workload or the sampler could not be started; the session says so.
         UsageError: the interval is out of range.
     """
     check_interval(interval_s)
@@ -52,10 +54,8 @@ def profile(
         registry.remember(path, writer.manifest)
         listener.on_start()
         sampler = SamplerClient(interval_s)
-        sampler.start()
         try:
-            workload = _start(writer, plan)
-            sampler.set_root_pid(workload.pid)
+            workload = _start(writer, sampler, plan)
             return _supervise(writer, sampler, workload, listener, stop)
         finally:
             sampler.stop()
@@ -90,20 +90,23 @@ def _adopt(writer: SessionWriter, last_seen_s: float, stop: StopSignals) -> RunO
         sampler.stop()
 
 
-def _start(writer: SessionWriter, plan: LaunchPlan) -> Workload:
+def _start(writer: SessionWriter, sampler: SamplerClient, plan: LaunchPlan) -> Workload:
     try:
-        return Workload.start(plan, run_folder(writer.path))
-    except RunError as error:
+        sampler.start()
+        workload = Workload.start(plan, run_folder(writer.path))
+    except (RunError, SourceError) as error:
         outcome = RunOutcome(kind=OutcomeKind.NOT_STARTED, sentence=str(error), started_s=0.0, ended_s=0.0)
         writer.put_document("outcome", outcome)
         writer.close()
         raise
+    writer.put_meta(STARTED, writer.session_time(time.monotonic()))
+    sampler.set_root_pid(workload.pid)
+    return workload
 
 
 def _supervise(
     writer: SessionWriter, sampler: SamplerClient, workload: Workload, listener: Listener, stop: StopSignals
 ) -> RunOutcome:
-    started_s = writer.session_time(time.monotonic())
     supervisor = Supervisor(writer, sampler, workload, listener)
     try:
         supervisor.run(stop)
@@ -126,7 +129,7 @@ def _supervise(
         stopped=workload.stop_requested,
         events=supervisor.probe_events(),
         last_output=supervisor.last_output,
-        started_s=started_s,
+        started_s=float(writer.get_meta(STARTED, 0.0)),
         ended_s=ended_s,
         root_pid=workload.pid,
     )
@@ -172,7 +175,7 @@ def _finish_unwatched(writer: SessionWriter, root_pid: int | None, last_seen_s: 
         stopped=False,
         events=events,
         last_output=supervisor.last_output,
-        started_s=0.0,
+        started_s=float(writer.get_meta(STARTED, 0.0)),
         ended_s=ended_s,
         root_pid=root_pid,
     )

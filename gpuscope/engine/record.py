@@ -11,10 +11,10 @@ from gpuscope.engine import registry
 from gpuscope.engine.listener import Listener
 from gpuscope.engine.manifest import new_manifest
 from gpuscope.engine.supervisor import StopSignals, Supervisor
-from gpuscope.errors import UsageError
+from gpuscope.errors import SourceError, UsageError
 from gpuscope.runner.processes import process_alive
 from gpuscope.sources.client import SamplerClient
-from gpuscope.store.writer import SessionWriter
+from gpuscope.store.writer import SessionWriter, delete_session
 
 MIN_INTERVAL_S = 0.02
 MAX_INTERVAL_S = 60.0
@@ -42,6 +42,7 @@ def record(
     Raises:
         UsageError: an argument is out of range, or there is no such process.
         SessionError: the file cannot be created or written.
+        SourceError: no sampler can be started; no file is left.
     """
     check_interval(interval_s)
     if seconds is not None and not seconds > 0:
@@ -53,11 +54,15 @@ def record(
         registry.remember(path, writer.manifest)
         listener.on_start()
         sampler = SamplerClient(interval_s, root_pid=pid)
-        sampler.start()
         try:
+            sampler.start()
             deadline = None if seconds is None else time.monotonic() + seconds
             supervisor = Supervisor(writer, sampler, listener=listener)
             supervisor.run(stop, deadline_s=deadline, watched=_watch(pid, parent_pid))
+        except SourceError:  # nothing was recorded
+            writer.close()
+            delete_session(path)
+            raise
         finally:
             sampler.stop()
         return _finish(writer, pid)

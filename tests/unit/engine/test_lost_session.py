@@ -10,9 +10,10 @@ import pytest
 
 from gpuscope.domain.run import OutcomeKind, RunOutcome
 from gpuscope.engine.listener import Listener
-from gpuscope.engine.profile import adopt, profile
+from gpuscope.engine.profile import STARTED, adopt, profile
+from gpuscope.engine.record import record
 from gpuscope.engine.supervisor import Supervisor
-from gpuscope.errors import SessionError
+from gpuscope.errors import SessionError, SourceError
 from gpuscope.runner.command import plan_launch
 from gpuscope.store.reader import SessionReader, SessionState
 
@@ -59,8 +60,25 @@ def test_a_run_outlives_a_disk_that_is_full_and_is_taken_over(tmp_path: Path, mo
         patch.setattr(Supervisor, "tick", full)
         with pytest.raises(SessionError, match=r"disk is full\. The run \(process \d+\) goes on unrecorded"):
             profile(path, plan_launch(["sh", "-c", "sleep 1; echo late"], cwd=tmp_path))
-    assert adopt(path).kind is OutcomeKind.UNKNOWN
+    outcome = adopt(path)
+    assert outcome.kind is OutcomeKind.UNKNOWN
     with SessionReader(path) as reader:
+        assert outcome.started_s == reader.meta(STARTED), "when it was started, not when it was taken over"
         assert [piece for _, _, piece in reader.output()] == [b"late\n"]
     for child in psutil.Process().children():  # of a real supervisor, which has ended, the system does this
         child.wait(5)
+
+
+def test_a_sampler_that_cannot_be_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpuscope.paths.app_command", lambda: [str(tmp_path / "not-here")])
+    path = tmp_path / "a.gpuscope"
+    with pytest.raises(SourceError, match="cannot be started"):
+        profile(path, plan_launch(["sh", "-c", "echo never"], cwd=tmp_path))
+    with SessionReader(path) as reader:
+        assert reader.state() is SessionState.CLOSED
+        outcome = reader.document("outcome", RunOutcome)
+        assert outcome is not None
+        assert outcome.kind is OutcomeKind.NOT_STARTED
+    with pytest.raises(SourceError, match="cannot be started"):
+        record(tmp_path / "b.gpuscope", seconds=0.1)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.gpuscope", "state"]
