@@ -8,7 +8,7 @@ from pathlib import Path
 from gpuscope.cli.parser import build_parser
 from gpuscope.cli.streams import LOST_OUTPUT, drop_output, prepare_streams
 from gpuscope.engine.profile import adopt
-from gpuscope.errors import GpuscopeError
+from gpuscope.errors import GpuscopeError, UsageError
 
 INTERRUPTED = 130
 """128 + SIGINT, as shells say it."""
@@ -28,6 +28,7 @@ def main(arguments: list[str]) -> int:
         if arguments[:1] == ["_adopt"]:  # how a window gives an orphaned run a new supervisor
             adopt(Path(arguments[1]))
             return 0
+        _check_folder()
         options = build_parser().parse(arguments)
         status: int = options.run(options)
         sys.stdout.flush()
@@ -45,3 +46,11 @@ def main(arguments: list[str]) -> int:
         print(f"gpuscope: The output cannot be written: {error.strerror}.", file=sys.stderr)
         return 1
     return status
+
+
+def _check_folder() -> None:
+    """Refuse to work in a folder that is gone, on which every relative name would fail in its own way."""
+    try:
+        Path.cwd()
+    except FileNotFoundError as error:
+        raise UsageError("The folder that you are in was deleted: change to another one first.") from error

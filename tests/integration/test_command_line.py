@@ -191,6 +191,17 @@ def test_closed_streams_and_old_code_pages_are_no_error(tmp_path: Path) -> None:
         assert document.stdout == in_shell("advise a.gpuscope --json", tmp_path).stdout, "JSON is UTF-8"
 
 
+@pytest.mark.parametrize("command", ["run -- echo hi", "record --seconds 1", "doctor"])
+def test_a_folder_that_was_deleted(tmp_path: Path, command: str) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    script = f"cd {folder} && rmdir {folder} && exec {sys.executable} -m gpuscope {command}"
+    done = subprocess.run(
+        ["sh", "-c", script], env=environment(tmp_path), capture_output=True, text=True, check=False, timeout=60
+    )
+    refused(done, "was deleted")
+
+
 def in_shell(command: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["sh", "-c", f"exec {sys.executable} -m gpuscope {command}"],
