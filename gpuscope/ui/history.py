@@ -44,16 +44,11 @@ class History:
 
     def extend(self, times_s: Sequence[float], values: Sequence[float]) -> None:
         """Append values in the order of their time."""
-        rows: tuple[list[float], list[float]] = ([], [])
-        for t, value in zip(times_s, values, strict=True):
-            if self._is_hole(t):
-                rows[0].append(((self._last_t or 0.0) + t) / 2)
-                rows[1].append(float("nan"))
-            rows[0].append(t)
-            rows[1].append(value)
-            self._last_t = t
-        self._fine.extend(rows)
-        self._coarsen(np.asarray(rows, dtype=np.float64))
+        rows = np.asarray((times_s, values), dtype=np.float64)
+        if rows.shape[1]:
+            rows = self._with_gaps(rows)
+            self._fine.extend(rows)
+            self._coarsen(rows)
 
     def between(self, start_s: float, end_s: float, columns: int | None = None) -> tuple[FloatArray, FloatArray]:
         """Times and values in [start_s, end_s] and a neighbour on each side.
@@ -84,10 +79,22 @@ class History:
         usual_s = median(self._intervals) if self._intervals else self._least_interval_s
         return GAP_INTERVALS * max(usual_s, self._least_interval_s)
 
-    def _is_hole(self, t: float) -> bool:
-        if self._last_t is None:
-            return False
-        interval_s = t - self._last_t
+    def _with_gaps(self, rows: FloatArray) -> FloatArray:
+        """Put a NaN into every hole."""
+        times = rows[0]
+        first_s = times[0] if self._last_t is None else self._last_t
+        intervals = np.diff(times, prepend=first_s)[int(self._last_t is None) :]
+        self._last_t = float(times[-1])
+        if not (intervals > GAP_INTERVALS * self._least_interval_s).any():  # the usual case, and a fast one
+            self._intervals.extend(intervals[-INTERVALS_KEPT:].tolist())
+            return rows
+        skipped = rows.shape[1] - len(intervals)
+        holes = [place + skipped for place, interval_s in enumerate(intervals.tolist()) if self._is_hole(interval_s)]
+        middles = times[holes] - intervals[np.asarray(holes, dtype=np.intp) - skipped] / 2
+        gaps = np.stack([middles, np.full(len(holes), np.nan)])
+        return np.insert(rows, holes, gaps, axis=1)
+
+    def _is_hole(self, interval_s: float) -> bool:
         may_be = interval_s > GAP_INTERVALS * self._least_interval_s and len(self._intervals) >= LEAST_INTERVALS
         hole = may_be and interval_s > self._longest_wait_s()
         self._intervals.append(interval_s)

@@ -33,6 +33,7 @@ class RunState(StrEnum):
     STEADY = "steady"
     STALLED = "stalled"
     STOPPING = "stopping"
+    READING = "reading"
     INTERRUPTED = "interrupted"
     FINISHED = "finished"
     FAILED = "failed"
@@ -85,6 +86,7 @@ class LiveRun:
         self.outcome: RunOutcome | None = None
         self.probe_off_reason: str | None = None
         self._live = True
+        self._ended = False
         self._stopping = False
         self._now_s = 0.0
         self._furthest_step = (0.0, 0)
@@ -156,6 +158,7 @@ class LiveRun:
     def end(self, outcome: RunOutcome | None) -> None:
         """The session has ended."""
         self._live = False
+        self._ended = True
         self.outcome = outcome
 
     def steady_span(self) -> tuple[float, float] | None:
@@ -173,8 +176,8 @@ class LiveRun:
             kind = self.outcome.kind
             known = kind not in {OutcomeKind.UNKNOWN, OutcomeKind.RECORDED}
             return RunState(kind.value) if known else RunState.INTERRUPTED
-        if not self._live:
-            return RunState.INTERRUPTED
+        if not self._live:  # over, but perhaps not yet read to its end
+            return RunState.INTERRUPTED if self._ended else RunState.READING
         if self._stopping:
             return RunState.STOPPING
         if self.steps == 0:

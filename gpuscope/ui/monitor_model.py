@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,9 @@ STALE_AFTER_S = 15.0
 """A reading that is older than this against the newest frame is no longer shown as the present."""
 STEP_TICKS_KEPT = 200_000
 NAN = float("nan")
+
+_Pending = dict[tuple[str, str], tuple[list[float], list[float]]]
+"""New times and values by device and figure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +85,10 @@ class MonitorModel:
         """Add what is new; True when something was."""
         if update.devices is not None:
             self.devices = update.devices
-        pending: dict[tuple[str, str], tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
+        pending: _Pending = defaultdict(lambda: ([], []))
         for frame in update.frames:
             self._take_frame(frame, pending)
+        self._take_newest(update.frames)
         for key, (times_s, values) in pending.items():
             if key not in self._histories:
                 self._histories[key] = History(self._interval_s)
@@ -136,46 +141,66 @@ class MonitorModel:
                 gpus[process.pid].append(uuid)
         return [(process, gpus[pid]) for pid, process in merged.items()]
 
-    def _take_frame(self, frame: Frame, pending: dict[tuple[str, str], tuple[list[float], list[float]]]) -> None:
+    def _take_frame(self, frame: Frame, pending: _Pending) -> None:
         t = frame.monotonic_s - self._zero_s
         self.end_s = max(self.end_s, t)
         for state in frame.states or ():
             self.states[state.source] = state
         for gpu in frame.gpus or ():
-            self._take_sample(gpu.uuid, t, gpu, gpu.unavailable, pending)
+            _note_plotted(gpu.uuid, t, gpu, gpu.unavailable, pending)
             if gpu.processes is not None:
                 self._gpu_processes[gpu.uuid] = gpu.processes
         if frame.host is not None:
-            self._take_sample(HOST_KEY, t, frame.host, frame.host.unavailable, pending)
+            _note_plotted(HOST_KEY, t, frame.host, frame.host.unavailable, pending)
             if frame.host.workload_processes is not None:
                 self._workload = frame.host.workload_processes
 
+    def _take_newest(self, frames: list[Frame]) -> None:
+        """Remember the newest reading of every figure: backwards, so that each is looked for only until it is found."""
+        wanted: dict[str, set[str]] = {}
+        for frame in reversed(frames):
+            t = frame.monotonic_s - self._zero_s
+            for gpu in frame.gpus or ():
+                self._take_sample(gpu.uuid, t, gpu, gpu.unavailable, wanted)
+            if frame.host is not None:
+                self._take_sample(HOST_KEY, t, frame.host, frame.host.unavailable, wanted)
+
     def _take_sample(
-        self,
-        key: str,
-        t: float,
-        sample: Compact,
-        unavailable: dict[str, Reason],
-        pending: dict[tuple[str, str], tuple[list[float], list[float]]],
+        self, key: str, t: float, sample: Compact, unavailable: dict[str, Reason], wanted: dict[str, set[str]]
     ) -> None:
-        for name in sample.__struct_fields__:
+        names = wanted.setdefault(key, set(sample.__struct_fields__))
+        for name in tuple(names):
             value = getattr(sample, name)
             if isinstance(value, (int, float)):
                 self._newest[key, name] = _Newest(t, value, None)
             elif name in unavailable:
                 self._newest[key, name] = _Newest(t, None, unavailable[name])
-                value = NAN
             else:
                 continue
-            if name in PLOTTED_FIELDS:
-                times_s, values = pending[key, name]
-                times_s.append(t)
-                values.append(value)
+            names.discard(name)
 
     def _take_steps(self, events: Iterable[Event]) -> None:
         times = sorted(event.t for event in events if event.kind == "step")
         if times:
             self._steps.extend([times])
+
+
+def _note_plotted(key: str, t: float, sample: Compact, unavailable: dict[str, Reason], pending: _Pending) -> None:
+    """Add the figures whose history is kept; one that cannot be had is a gap."""
+    for name in _plotted_fields(type(sample)):
+        value = getattr(sample, name)
+        if value is None:
+            if name not in unavailable:
+                continue  # it was not asked for this time
+            value = NAN
+        times_s, values = pending[key, name]
+        times_s.append(t)
+        values.append(value)
+
+
+@cache
+def _plotted_fields(sample_type: type[Compact]) -> tuple[str, ...]:
+    return tuple(name for name in sample_type.__struct_fields__ if name in PLOTTED_FIELDS)
 
 
 def _joined(known: ProcessSample | None, on_gpu: ProcessSample, *, again: bool) -> ProcessSample:

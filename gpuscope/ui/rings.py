@@ -31,7 +31,7 @@ class Ring:
         """Rows that are kept."""
         return self._count
 
-    def extend(self, columns: Sequence[Sequence[float] | FloatArray]) -> None:
+    def extend(self, columns: Sequence[Sequence[float] | FloatArray] | FloatArray) -> None:
         """Append rows, given as one sequence a column, all of the same length."""
         rows = np.asarray(columns, dtype=np.float64)
         self._make_room(self._count + rows.shape[1])

@@ -126,6 +126,8 @@ class RunPanel(QWidget):
         """Something came."""
         if self._run is not None:
             self._run.take(update)
+            if self._live and not self._run.live:
+                self._show_running(live=False)  # what is read has long ended
             self._show_run()
 
     def on_session_ended(self, outcome: RunOutcome | None) -> None:

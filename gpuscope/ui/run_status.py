@@ -170,6 +170,8 @@ def state_sentence(run: LiveRun) -> str:
             )
         case RunState.STOPPING:
             return translate("RunStatus", "Stopping: the script was asked to end. Stop again to be more forceful.")
+        case RunState.READING:
+            return translate("RunStatus", "The session is being read.")
         case _:
             return translate("RunStatus", "The recording was interrupted; what came after it is not known.")
 

@@ -64,6 +64,7 @@ class SessionHeader(QWidget):
             set_role(self.state, role)
         self.elapsed.setText(status.elapsed())
         self._show_steps(status)
+        self.live.setText(self.tr("Stop reading") if state == "reading" else self.tr("Live view"))
         running = status.live and status.manifest.run is not None
         buttons = ((self.stop, running), (self.report, not monitor_only), (self.live, not monitor_only and not running))
         for button, shown in buttons:
@@ -117,6 +118,7 @@ def state_text(code: str) -> str:
         "running": translate("SessionHeader", "running"),
         "stalled": translate("SessionHeader", "stalled"),
         "stopping": translate("SessionHeader", "stopping"),
+        "reading": translate("SessionHeader", "reading"),
         "recording": translate("SessionHeader", "recording"),
         "interrupted": translate("SessionHeader", "interrupted"),
         "finished": translate("SessionHeader", "finished"),

@@ -47,7 +47,7 @@ class SessionStatus:
         self.run.end(outcome)
 
     def state(self) -> str:
-        """A code: waiting, running, stalled, stopping, recording, interrupted, or the outcome's kind."""
+        """A code: waiting, running, stalled, stopping, recording, reading, interrupted, or the outcome's kind."""
         if self.run.outcome is not None:
             return self.run.outcome.kind.value
         if self.live and self.manifest.run is None:

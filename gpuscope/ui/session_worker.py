@@ -17,6 +17,7 @@ from gpuscope.ui.bridge import SessionBridge
 POLL_INTERVAL_S = 0.1
 SAMPLES_A_PIECE = 400
 """Samples of GPUs, and of the host, handed over at once: the window takes them in a few milliseconds."""
+EVENTS_A_PIECE = 1000
 
 
 class SessionWorker(threading.Thread):
@@ -64,7 +65,7 @@ class SessionWorker(threading.Thread):
 
 
 def pieces(update: Update) -> Iterator[Update]:
-    """An update in parts of about `SAMPLES_A_PIECE` samples; nothing at all when it holds nothing new."""
+    """An update in parts that the window takes in a few milliseconds each; nothing at all when it holds nothing new."""
     if not (update.frames or update.events or update.output or update.notes or update.outcome):
         return
     frames, devices = update.frames, update.devices
@@ -74,7 +75,11 @@ def pieces(update: Update) -> Iterator[Update]:
         yield Update(frames=frames[start : start + size], devices=devices, state=update.state, more=True)
         devices = None
     last = (len(frames) - 1) // size * size if frames else 0
-    yield replace(update, frames=frames[last:], devices=devices)
+    events = update.events
+    last_event = (len(events) - 1) // EVENTS_A_PIECE * EVENTS_A_PIECE if events else 0
+    for start in range(0, last_event, EVENTS_A_PIECE):
+        yield Update(events=events[start : start + EVENTS_A_PIECE], state=update.state, more=True)
+    yield replace(update, frames=frames[last:], events=events[last_event:], devices=devices)
 
 
 def _has_ended(update: Update) -> bool:

@@ -313,6 +313,20 @@ def test_a_session_that_broke_off_is_told_and_can_be_looked_at_again(
     assert window.monitor_panel.model.end_s == pytest.approx(3.0)
 
 
+def test_a_long_session_says_that_it_is_read_and_can_be_left(
+    qtbot: QtBot, window: MainWindow, live_view: PlainMonitorHandle, tmp_path: Path
+) -> None:
+    path = sessions.write_session(tmp_path / "long.gpuscope", seconds=600)
+    with qtbot.waitSignal(window.session.progress, timeout=WAIT_MS):
+        window.start(path)
+    assert window.header.state.text() == "reading"
+    assert not window.header.stop.isVisible()
+    assert window.header.live.text() == "Stop reading"
+    window.header.live.click()
+    qtbot.waitUntil(lambda: window.header.state.text() == "live view", timeout=WAIT_MS)
+    assert window.session.path == live_view.path
+
+
 def test_a_run_that_lost_its_recorder_is_offered_in_one_sentence(
     qtbot: QtBot, window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from gpuscope.engine.follow import Update
 from gpuscope.store.reader import SessionState
 from gpuscope.ui.session_notes import update_notes
 from gpuscope.ui.session_status import SessionStatus, clock_text, rate_text
-from gpuscope.ui.session_worker import SAMPLES_A_PIECE, pieces
+from gpuscope.ui.session_worker import EVENTS_A_PIECE, SAMPLES_A_PIECE, pieces
 from tests.ui.sessions import ZERO_S, failed, finished, frame, manifest
 
 
@@ -69,6 +69,8 @@ def test_the_steady_span_leaves_out_the_warm_up() -> None:
 def test_the_end_is_told_from_an_interruption() -> None:
     status = _running(5)
     status.take(Update(state=SessionState.INTERRUPTED))
+    assert status.state() == "reading"
+    status.end(None)
     assert status.state() == "interrupted"
     status.end(finished(60))
     assert (status.state(), status.is_trouble(), status.elapsed()) == ("finished", False, "1:00")
@@ -130,6 +132,14 @@ def test_a_long_update_is_handed_over_in_parts_that_lose_nothing(count: int) -> 
     assert [part.more for part in parts] == [True] * (len(parts) - 1) + [False]
     assert [part.devices for part in parts] == [[]] + [None] * (len(parts) - 1)
     assert max(len(part.frames) for part in parts) <= SAMPLES_A_PIECE // 3
+
+
+def test_many_events_are_handed_over_in_parts() -> None:
+    events = [_step(n, n * 0.1) for n in range(1, 2 * EVENTS_A_PIECE + 2)]
+    parts = list(pieces(Update(events=events, output=b"text")))
+    assert [len(part.events) for part in parts] == [EVENTS_A_PIECE, EVENTS_A_PIECE, 1]
+    assert [event for part in parts for event in part.events] == events
+    assert [part.output for part in parts] == [b"", b"", b"text"]
 
 
 def test_nothing_new_is_not_handed_over() -> None:
