@@ -161,7 +161,10 @@ def _list(text: str) -> tuple[str, ...]:
 
 
 def _counts(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in _list(text))
+    try:
+        return tuple(int(part) for part in _list(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} are no numbers of GPUs: write them like 1,2,4") from None
 
 
 def _count(text: str) -> int:

@@ -51,6 +51,7 @@ def refused(done: subprocess.CompletedProcess[str], *words: str, status: int = 2
         (["advise"], ["--footprint"]),
         (["advise", "--footprint", "job.py"], ["job.py"]),
         (["advise", "--footprint", "none.json"], ["none.json"]),
+        (["advise", "a.gpuscope", "--counts", "x"], ["--counts", "like 1,2,4"]),
         (["estimate", "--params", "many"], ["many", "7B"]),
         (["estimate", "--params", "7B", "--dtype", "fp99"], ["fp99", "fp16"]),
         (["estimate", "--params", "7B", "--stage", "training", "--optimizer", "magic"], ["magic", "adamw"]),
