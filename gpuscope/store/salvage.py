@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
+from typing import IO
 
 from gpuscope.errors import SessionError
 
@@ -35,19 +36,26 @@ def padded_copy(path: Path) -> Path:
     Raises:
         SessionError: there is no room for the copy, or the file cannot be read.
     """
+    copy: Path | None = None
     try:
         with tempfile.NamedTemporaryFile(prefix="gpuscope-salvage-", suffix=path.suffix, delete=False) as target:
             copy = Path(target.name)
-            with path.open("rb") as source:
-                header = bytearray(source.read(100))
-                source.seek(0)
-                shutil.copyfileobj(source, target)
-            target.seek(0)
-            promised = int.from_bytes(header[_PAGE_COUNT_AT], "big") * page_size(bytes(header))
-            header[_WRITE_VERSION_AT] = header[_READ_VERSION_AT] = 1
-            target.write(header)
-            size = max(promised, target.seek(0, 2))
-            target.truncate(size + -size % page_size(bytes(header)))
+            _fill(target, path)
     except OSError as error:
+        if copy is not None:
+            copy.unlink(missing_ok=True)
         raise SessionError(f"{path} is damaged and could not be copied for repair ({error.strerror}).") from error
     return copy
+
+
+def _fill(target: IO[bytes], path: Path) -> None:
+    with path.open("rb") as source:
+        header = bytearray(source.read(100))
+        source.seek(0)
+        shutil.copyfileobj(source, target)
+    target.seek(0)
+    promised = int.from_bytes(header[_PAGE_COUNT_AT], "big") * page_size(bytes(header))
+    header[_WRITE_VERSION_AT] = header[_READ_VERSION_AT] = 1
+    target.write(header)
+    size = max(promised, target.seek(0, 2))
+    target.truncate(size + -size % page_size(bytes(header)))

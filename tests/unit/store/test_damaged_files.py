@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -140,3 +141,20 @@ def test_damage_in_the_name_of_a_table_is_damage(whole: bytes, tmp_path: Path) -
         SessionReader(path)
     with pytest.raises(SessionError, match="cannot be written"):
         SessionWriter.adopt(path, finished=True)
+
+
+def test_a_repair_for_which_there_is_no_room_leaves_nothing(
+    whole: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, temporary = tmp_path / "a.gpuscope", tmp_path / "temporary"
+    path.write_bytes(whole[: len(whole) // 2])
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("shutil.copyfileobj", full)
+    with pytest.raises(SessionError, match="could not be copied for repair"):
+        SessionReader(path)
+    assert list(temporary.iterdir()) == []
