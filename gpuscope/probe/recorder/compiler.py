@@ -1,57 +1,56 @@
 """Keeps torch.compile from looking into our hooks, without importing its machinery before the script does.
 
-Where a compiled region calls a hook, the compiler would otherwise try to compile the hook too.
+Where a compiled region calls a hook, the compiler would otherwise try to compile the hook too. Two marks prevent it:
+one on the function that the region calls, so that it is not compiled as part of the region, and one on the code of all
+of ours that the function calls in turn. Both are for the compiler to read; neither costs anything at a call.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable
+import os
+import sys
+from types import CodeType
+from typing import Any, Iterator
 
 from .switch import Switch
 from .watch import ImportWatcher
 
 _COMPILER = "torch._dynamo"
+_FOLDER = os.path.dirname(__file__)  # noqa: PTH120  # pathlib could hide a module of the script's own
 
 
-class Hidden:
-    """Calls a function that the compiler does not follow, nor anything that the function calls."""
-
-    __slots__ = ("call",)
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.call = function
+def not_followed(function: Any) -> Any:
+    """Mark a function that the framework or the script calls; what it wraps is compiled as before."""
+    function._torchdynamo_disable = True
+    return function
 
 
-class CompilerShield:
-    """Hides hooks from the compiler from the moment on when the script imports it."""
+def shield_from_compiler(switch: Switch) -> None:
+    """Take our code out of compiling from the moment on when the script imports the compiler."""
+    watcher = ImportWatcher(_COMPILER, switch.guarded(_leave_out_our_code))
+    switch.on_off(watcher.remove)
+    watcher.install()
 
-    def __init__(self, switch: Switch) -> None:
-        self._hidden: list[Hidden] = []
-        self._wrappers: list[Any] = []
-        watcher = ImportWatcher(_COMPILER, switch.guarded(self._compiler_is_there))
-        switch.on_off(watcher.remove)
-        self._watcher = watcher
 
-    def watch(self) -> None:
-        """Start waiting for the compiler; all hooks are known by now."""
-        self._watcher.install()
+def _leave_out_our_code(compiler: Any) -> None:
+    for code in _our_code():
+        compiler.eval_frame.skip_code(code)
 
-    def hidden(self, function: Callable[..., Any]) -> Hidden:
-        """A call to our own code."""
-        hidden = Hidden(function)
-        self._hidden.append(hidden)
-        return hidden
 
-    def wrapper(self, function: Any) -> Any:
-        """A wrapper of the framework's code: itself not followed, what it wraps as before."""
-        function._torchdynamo_disable = True
-        self._wrappers.append(function)
-        return function
+def _our_code() -> Iterator[CodeType]:
+    """The code of every function, method and nested function of this package that is loaded."""
+    for module in list(sys.modules.values()):
+        if os.path.dirname(getattr(module, "__file__", None) or "") == _FOLDER:  # noqa: PTH120  # as above
+            for value in list(vars(module).values()):
+                for member in vars(value).values() if isinstance(value, type) else (value,):
+                    function = getattr(member, "fget", None) or getattr(member, "__func__", member)
+                    for code in _with_nested(getattr(function, "__code__", None)):
+                        yield code
 
-    def _compiler_is_there(self, compiler: Any) -> None:
-        for hidden in self._hidden:
-            hidden.call = compiler.disable(hidden.call)
-        skip = getattr(compiler.decorators, "skip", None)
-        if skip is not None:
-            for wrapper in self._wrappers:
-                skip(wrapper)
+
+def _with_nested(code: Any) -> Iterator[CodeType]:
+    if isinstance(code, CodeType) and os.path.dirname(code.co_filename) == _FOLDER:  # noqa: PTH120  # as above
+        yield code
+        for constant in code.co_consts:
+            for nested in _with_nested(constant):
+                yield nested

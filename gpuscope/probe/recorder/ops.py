@@ -29,6 +29,8 @@ class StepProfile:
 
     def __init__(self, torch: Any) -> None:
         self._torch = torch
+        self.running = False
+        """True between start and stop."""
         self._profiler: Any = None
         self._mark: Any = None
         self._closure_in_step = False
@@ -36,11 +38,6 @@ class StepProfile:
         self._release: list[Any] = []
         self._deadline_s = 0.0
         self._thread = 0
-
-    @property
-    def running(self) -> bool:
-        """True between start and stop."""
-        return self._profiler is not None
 
     def start(self, *, expected_s: float) -> bool:
         """Begin; False where a profile would be unsafe (another profiler, a graph being captured).
@@ -53,6 +50,7 @@ class StepProfile:
             return False
         profiler_module = self._torch.autograd.profiler
         self._profiler = self._new_profiler(profiler_module)
+        self.running = True
         self._yield_to_others(profiler_module)
         self._watch_the_time(expected_s)
         quiet_name, quiet_value = _QUIET
@@ -164,6 +162,7 @@ class StepProfile:
 
     def _end(self) -> None:
         self._profiler = None
+        self.running = False
         releases, self._release = self._release, []
         for release in releases:
             release()

@@ -55,6 +55,13 @@ class _Call:
         self.in_backward = in_backward
 
 
+class _Calls(_thread._local):
+    """The calls in progress, outermost first, of each thread."""
+
+    def __init__(self) -> None:
+        self.stack: list[_Call] = []
+
+
 class StepTracker:
     """Groups optimizer calls into steps and calls back once a step ended.
 
@@ -79,7 +86,7 @@ class StepTracker:
     def forget(self) -> None:
         """Start afresh (in a forked child)."""
         self._lock = _thread.RLock()
-        self._calls = _thread._local()
+        self._calls = _Calls()
         self._tracked_by_id: dict[int, tuple[Any, TrackedOptimizer]] = {}
         self._owner_by_parameter: dict[int, tuple[Any, TrackedOptimizer]] = {}
         self._group_members: set[int] = set()
@@ -96,7 +103,7 @@ class StepTracker:
 
     def step_begins(self, optimizer: Any, frame: Any) -> bool:
         """An optimizer is about to step; `frame` is its caller's. True for an outermost call."""
-        stack = self._stack()
+        stack = self._calls.stack
         if stack:
             self._drop_abandoned(stack, frame)
         stack.append(_Call(weakref.ref(optimizer), id(frame), self._backward_depth > 0))
@@ -106,7 +113,7 @@ class StepTracker:
         """An optimizer stepped without an error."""
         now_s = self._clock()
         self.ended_calls += 1
-        stack = self._stack()
+        stack = self._calls.stack
         call = None
         while stack and (call is None or call.optimizer() is not optimizer):
             call = stack.pop()
@@ -144,15 +151,8 @@ class StepTracker:
 
     # Inside
 
-    def _stack(self) -> list[_Call]:
-        try:
-            stack: list[_Call] = self._calls.stack
-        except AttributeError:
-            stack = self._calls.stack = []
-        return stack
-
     def _inside_step(self) -> bool:
-        stack = self._stack()
+        stack = self._calls.stack
         if stack:
             self._drop_abandoned(stack, sys._getframe(1))
         return bool(stack)

@@ -11,7 +11,7 @@ import sys
 import time
 from typing import Any, Callable
 
-from .compiler import CompilerShield, Hidden
+from .compiler import not_followed, shield_from_compiler
 from .switch import Switch
 from .training import TrainingRecorder
 from .writer import EventWriter
@@ -25,40 +25,27 @@ def install(torch: Any, writer: EventWriter, switch: Switch, *, quiet: bool) -> 
     """
     recorder = TrainingRecorder(torch, writer)
     recorder.framework(quiet=quiet)
-    hooks = _Hooks(switch)
-    _hook_optimizers(recorder, hooks)
-    _hook_backward(torch, recorder, hooks)
-    _hook_grad_scaler(recorder, hooks)
-    _hook_data_loader(recorder, hooks)
-    _hook_autocast(recorder, hooks)
-    _hook_checkpointing(recorder, hooks)
+    _hook_optimizers(recorder, switch)
+    _hook_backward(torch, recorder, switch)
+    _hook_grad_scaler(recorder, switch)
+    _hook_data_loader(recorder, switch)
+    _hook_autocast(recorder, switch)
+    _hook_checkpointing(recorder, switch)
     switch.on_off(recorder.profile.abandon)
-    hooks.shield.watch()
+    shield_from_compiler(switch)
     return recorder
 
 
-class _Hooks:
-    """What every hook needs: the switch, and the shield against the compiler."""
+def _hook_optimizers(recorder: TrainingRecorder, switch: Switch) -> None:
+    begins, ends = switch.guarded(recorder.step_begins), switch.guarded(recorder.step_ends)
 
-    def __init__(self, switch: Switch) -> None:
-        self.switch = switch
-        self.shield = CompilerShield(switch)
-
-    def guarded(self, function: Callable[..., Any]) -> Hidden:
-        """A call to our own code that neither raises nor is followed by the compiler."""
-        return self.shield.hidden(self.switch.guarded(function))
-
-
-def _hook_optimizers(recorder: TrainingRecorder, hooks: _Hooks) -> None:
-    begins, ends = hooks.guarded(recorder.step_begins), hooks.guarded(recorder.step_ends)
-
-    @hooks.shield.wrapper
+    @not_followed
     def before(optimizer: Any, _args: Any, _kwargs: Any) -> None:
-        begins.call(optimizer, sys._getframe(1))
+        begins(optimizer, sys._getframe(1))
 
-    @hooks.shield.wrapper
+    @not_followed
     def after(optimizer: Any, _args: Any, _kwargs: Any) -> None:
-        ends.call(optimizer)
+        ends(optimizer)
 
     module = sys.modules["torch.optim.optimizer"]
     if hasattr(module, "register_optimizer_step_pre_hook"):
@@ -66,12 +53,12 @@ def _hook_optimizers(recorder: TrainingRecorder, hooks: _Hooks) -> None:
             module.register_optimizer_step_pre_hook(before),
             module.register_optimizer_step_post_hook(after),
         ):
-            hooks.switch.on_off(handle.remove)
+            switch.on_off(handle.remove)
     else:
-        _hook_optimizers_before_2_0(module.Optimizer, before, after, hooks)
+        _hook_optimizers_before_2_0(module.Optimizer, before, after, switch)
 
 
-def _hook_optimizers_before_2_0(optimizer_type: Any, before: Any, after: Any, hooks: _Hooks) -> None:
+def _hook_optimizers_before_2_0(optimizer_type: Any, before: Any, after: Any, switch: Switch) -> None:
     """Without global hooks: wrap each optimizer class's step when the first object of the class is made."""
 
     def wrap_step(step: Any) -> Any:
@@ -83,7 +70,7 @@ def _hook_optimizers_before_2_0(optimizer_type: Any, before: Any, after: Any, ho
             return result
 
         wrapper._gpuscope_wrapped = True  # type: ignore[attr-defined]  # a mark on a function
-        return hooks.shield.wrapper(wrapper)
+        return not_followed(wrapper)
 
     def wrap_init(init: Any) -> Any:
         @functools.wraps(init)
@@ -93,45 +80,45 @@ def _hook_optimizers_before_2_0(optimizer_type: Any, before: Any, after: Any, ho
             if not getattr(kind.step, "_gpuscope_wrapped", False):
                 kind.step = wrap_step(kind.step)
 
-        return hooks.shield.wrapper(wrapper)
+        return not_followed(wrapper)
 
-    _replace(optimizer_type, "__init__", wrap_init, hooks)
+    _replace(optimizer_type, "__init__", wrap_init, switch)
 
 
-def _hook_backward(torch: Any, recorder: TrainingRecorder, hooks: _Hooks) -> None:
-    begins, ends = hooks.guarded(recorder.backward_begins), hooks.guarded(recorder.tracker.backward_ends)
+def _hook_backward(torch: Any, recorder: TrainingRecorder, switch: Switch) -> None:
+    begins, ends = switch.guarded(recorder.backward_begins), switch.guarded(recorder.tracker.backward_ends)
 
     def wrap(backward: Any) -> Any:
         @functools.wraps(backward)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            begins.call()
+            begins()
             try:
                 return backward(*args, **kwargs)
             finally:
-                ends.call()
+                ends()
 
-        return hooks.shield.wrapper(wrapper)
+        return not_followed(wrapper)
 
-    _replace(torch.autograd, "backward", wrap, hooks)
+    _replace(torch.autograd, "backward", wrap, switch)
 
 
-def _hook_grad_scaler(recorder: TrainingRecorder, hooks: _Hooks) -> None:
+def _hook_grad_scaler(recorder: TrainingRecorder, switch: Switch) -> None:
     optimizer_type = sys.modules["torch.optim.optimizer"].Optimizer
-    used, withheld = hooks.guarded(recorder.scaler_used), hooks.guarded(recorder.tracker.step_skipped)
+    used, withheld = switch.guarded(recorder.scaler_used), switch.guarded(recorder.tracker.step_skipped)
     tracker = recorder.tracker
 
     def wrap(step: Any) -> Any:
         @functools.wraps(step)
         def wrapper(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
             calls_before = tracker.ended_calls
-            used.call(scaler)
+            used(scaler)
             result = step(scaler, optimizer, *args, **kwargs)
             # Calls of other classes are not seen, so nothing can be said of them.
             if tracker.ended_calls == calls_before and isinstance(optimizer, optimizer_type):
-                withheld.call(optimizer)
+                withheld(optimizer)
             return result
 
-        return hooks.shield.wrapper(wrapper)
+        return not_followed(wrapper)
 
     for module_name, class_name in (
         ("torch.amp.grad_scaler", "GradScaler"),
@@ -139,11 +126,11 @@ def _hook_grad_scaler(recorder: TrainingRecorder, hooks: _Hooks) -> None:
     ):
         scaler_type = getattr(sys.modules.get(module_name), class_name, None)
         if scaler_type is not None and "step" in vars(scaler_type):
-            _replace(scaler_type, "step", wrap, hooks)
+            _replace(scaler_type, "step", wrap, switch)
 
 
-def _hook_data_loader(recorder: TrainingRecorder, hooks: _Hooks) -> None:
-    note = hooks.guarded(recorder.batch_arrived)
+def _hook_data_loader(recorder: TrainingRecorder, switch: Switch) -> None:
+    note = switch.guarded(recorder.batch_arrived)
     clock = time.monotonic
 
     def wrap(next_batch: Any) -> Any:
@@ -151,17 +138,17 @@ def _hook_data_loader(recorder: TrainingRecorder, hooks: _Hooks) -> None:
         def wrapper(iterator: Any) -> Any:
             began_s = clock()
             batch = next_batch(iterator)
-            note.call(batch, began_s)
+            note(batch, began_s)
             return batch
 
-        return hooks.shield.wrapper(wrapper)
+        return not_followed(wrapper)
 
     iterator_type = getattr(sys.modules.get("torch.utils.data.dataloader"), "_BaseDataLoaderIter", None)
     if iterator_type is not None:
-        _replace(iterator_type, "__next__", wrap, hooks)
+        _replace(iterator_type, "__next__", wrap, switch)
 
 
-def _hook_autocast(recorder: TrainingRecorder, hooks: _Hooks) -> None:
+def _hook_autocast(recorder: TrainingRecorder, switch: Switch) -> None:
     def seen(autocast: Any, *_args: Any) -> bool:
         if not getattr(autocast, "_enabled", False):
             return False
@@ -170,10 +157,10 @@ def _hook_autocast(recorder: TrainingRecorder, hooks: _Hooks) -> None:
 
     autocast_type = getattr(sys.modules.get("torch.amp.autocast_mode"), "autocast", None)
     if autocast_type is not None:
-        _watch_once(autocast_type, "__enter__", seen, hooks)
+        _watch_once(autocast_type, "__enter__", seen, switch)
 
 
-def _hook_checkpointing(recorder: TrainingRecorder, hooks: _Hooks) -> None:
+def _hook_checkpointing(recorder: TrainingRecorder, switch: Switch) -> None:
     def seen(*_args: Any) -> bool:
         recorder.checkpointing = True
         return True
@@ -182,28 +169,28 @@ def _hook_checkpointing(recorder: TrainingRecorder, hooks: _Hooks) -> None:
     frame_type = getattr(module, "_CheckpointFrame", None)
     function_type = getattr(module, "CheckpointFunction", None)
     if frame_type is not None:
-        _watch_once(frame_type, "__init__", seen, hooks)
+        _watch_once(frame_type, "__init__", seen, switch)
     if function_type is not None:
-        _watch_once(function_type, "backward", seen, hooks)
+        _watch_once(function_type, "backward", seen, switch)
 
 
-def _watch_once(owner: Any, name: str, seen: Callable[..., bool], hooks: _Hooks) -> None:
+def _watch_once(owner: Any, name: str, seen: Callable[..., bool], switch: Switch) -> None:
     """Look at calls of a method until `seen` has what it wants, then put the original back."""
-    note = hooks.guarded(seen)
+    note = switch.guarded(seen)
 
     def wrap(method: Any) -> Any:
         @functools.wraps(method)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            if note.call(*args):
+            if note(*args):
                 restore()
             return method(*args, **kwargs)
 
-        return hooks.shield.wrapper(wrapper)
+        return not_followed(wrapper)
 
-    restore = _replace(owner, name, wrap, hooks)
+    restore = _replace(owner, name, wrap, switch)
 
 
-def _replace(owner: Any, name: str, wrap: Callable[[Any], Any], hooks: _Hooks) -> Callable[[], None]:
+def _replace(owner: Any, name: str, wrap: Callable[[Any], Any], switch: Switch) -> Callable[[], None]:
     """Put a wrapper in place of an attribute; returns what puts the original back unless somebody else wrapped ours."""
     original = vars(owner)[name]
     is_static = isinstance(original, staticmethod)
@@ -215,5 +202,5 @@ def _replace(owner: Any, name: str, wrap: Callable[[Any], Any], hooks: _Hooks) -
             setattr(owner, name, original)
 
     setattr(owner, name, replacement)
-    hooks.switch.on_off(restore)
+    switch.on_off(restore)
     return restore

@@ -182,6 +182,22 @@ def test_cost_of_a_step_is_small(run_probed: Runner) -> None:
     assert costs[len(costs) // 10] < 60e-6
 
 
+def test_the_compiler_leaves_our_code_out(run_probed: Runner) -> None:
+    source = (
+        "import torch\n"
+        "p = torch.nn.Parameter(torch.ones(4)); o = torch.optim.SGD([p], lr=0.1)\n"
+        "@torch.compile(backend='eager')\ndef update():\n    o.step()\n"
+        "for _ in range(3):\n    p.sum().backward(); update()\n"
+        "from torch._dynamo.convert_frame import input_codes\n"
+        "codes = [seen() for seen in input_codes.seen]\n"
+        "files = [code.co_filename for code in codes if code is not None]\n"
+        "print(any('optimizer.py' in file for file in files), any('recorder' in file for file in files))\n"
+    )
+    outcome = run_probed(source, GPUSCOPE_PROBE_PROFILE="0")
+    assert outcome.output == "True False\n"
+    assert len(steps_of(outcome.domain_events)) == 3
+
+
 def test_profile_of_a_step_that_does_not_end_is_given_up(run_probed: Runner) -> None:
     source = TRAINING + (
         "import time\nimport _gpuscope_probe.ops as ops\nops._LATE_AFTER_S = 0.2\nops._LATE_AFTER_STEPS = 0\n"
