@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from gpuscope.domain.base import from_json, to_json
 from gpuscope.domain.run import Manifest, RunOutcome
@@ -144,6 +144,7 @@ class RunPanel(QWidget):
         set_role(self.run_button, "primary")
         set_role(self.stop_button, "danger")
         self.recent.setMinimumHeight(RECENT_MINIMUM_HEIGHT)
+        self.recent.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # takes what is left
         self._form_section = Section(self.tr("New run"), _with_button(self.form, self.run_button), is_open=True)
         self._recent_section = Section(
             self.tr("Recent sessions"), _with_button(self.recent, self.again_button), is_open=True

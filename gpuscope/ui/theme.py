@@ -210,5 +210,5 @@ def _style_sheet(c: Colours) -> str:
                   selection-background-color: {c.selection}; selection-color: {c.text}; }}
     QProgressBar {{ border: 1px solid {c.border}; border-radius: {RADIUS}px; background: {c.window};
                     text-align: center; color: {c.text}; max-height: 14px; }}
-    QProgressBar::chunk {{ background: {c.selection}; border-radius: {RADIUS}px; }}
+    QProgressBar::chunk {{ background: {c.accent}; border-radius: {RADIUS}px; }}
     """

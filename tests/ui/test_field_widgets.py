@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpuscope.ui.widgets.checklist_button import ChecklistButton
@@ -35,6 +35,23 @@ def test_fields_share_the_width_evenly(qtbot: QtBot, qapp: QApplication) -> None
     for width, columns in ((130, 1), (300, 2), (700, 3), (1000, 6)):
         grid.resize(width, 300)
         qtbot.waitUntil(lambda columns=columns: columns_of(grid, lines) == columns)
+
+
+def test_a_section_that_folds_away_passes_no_focus_on(qtbot: QtBot, qapp: QApplication) -> None:
+    window, line, button = QWidget(), QLineEdit(), QPushButton("next")
+    qtbot.addWidget(window)
+    column = QVBoxLayout(window)
+    section = Section("title", line, is_open=True)
+    column.addWidget(section)
+    column.addWidget(button)
+    with qtbot.waitActive(window):
+        window.show()
+        window.activateWindow()
+    line.setFocus()
+    assert line.hasFocus()
+    section.set_open(False)
+    assert not button.hasFocus()
+    assert not line.isVisible()
 
 
 def test_a_hidden_field_leaves_no_hole(qtbot: QtBot, qapp: QApplication) -> None:

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from gpuscope.ui.theme import GRID
+from gpuscope.ui.widgets.focus import hide_without_passing_focus_on
 
 # Quieter than a button: a title that can be clicked; underlined while it has the focus.
 _STYLE = """
@@ -52,6 +53,9 @@ class Section(QWidget):
             self.toggled.emit(is_open)
 
     def _show_content(self) -> None:
-        self._content.setVisible(self._is_open)
+        if self._is_open:
+            self._content.show()
+        else:
+            hide_without_passing_focus_on(self._content)
         self._button.setArrowType(Qt.ArrowType.DownArrow if self._is_open else Qt.ArrowType.RightArrow)
         self._button.setAccessibleDescription(self.tr("unfolded") if self._is_open else self.tr("folded"))
