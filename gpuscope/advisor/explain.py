@@ -71,7 +71,7 @@ def time_tree(single: StepTime, scaled: Scaled, work: Work, total: Range | None)
                 name="Communication",
                 value=f"{format_duration(scaled.communication_s)}, {format_duration(scaled.exposed_s)} not hidden",
                 formula="2(n−1)/n × gradient bytes ÷ bus bandwidth + latency",
-                provenance="derived",
+                provenance=f"derived; {scaled.communication_how}",
             )
         )
     step = Explanation(

@@ -26,6 +26,8 @@ class Scaled(NamedTuple):
     exposed_s: float
     """Part of the communication that the step has to wait for."""
     how: str
+    communication_how: str = ""
+    """Where the bandwidth between the GPUs comes from; "" without communication."""
 
 
 def scale(job: Job, single: StepTime, layout: Layout, link: Interconnect | None) -> Scaled:
@@ -64,7 +66,7 @@ def _data_parallel(job: Job, single: StepTime, layout: Layout, link: Interconnec
     high += job.data_wait_s * (count - 1)
     step = Range(low=(single.seconds.low + exposed_s) / factor, mid=single.seconds.mid + exposed_s, high=high)
     how = f"{single.how}; {communication_s:.2g} s of gradients over {link.name}, {exposed_s:.2g} s of it not hidden"
-    return Scaled(step, float(count), communication_s, exposed_s, how)
+    return Scaled(step, float(count), communication_s, exposed_s, how, f"{link.name}: {link.how}")
 
 
 def _tensor_parallel(single: StepTime, count: int, link: Interconnect) -> Scaled:

@@ -11,8 +11,6 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gpuscope.domain.base import Range
-
 
 class Doubt(NamedTuple):
     """One reason for a range."""
@@ -44,9 +42,3 @@ SHARDED = Doubt("parameters sharded over the GPUs; layer sizes are not known", 1
 def combined(doubts: Sequence[Doubt]) -> float:
     """The factor that all doubts together amount to."""
     return math.exp(math.sqrt(sum(math.log(doubt.factor) ** 2 for doubt in doubts)))
-
-
-def spread(mid: float, doubts: Sequence[Doubt]) -> Range:
-    """`mid` with the range that the doubts leave it."""
-    factor = combined(doubts)
-    return Range(low=mid / factor, mid=mid, high=mid * factor)

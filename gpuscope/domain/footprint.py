@@ -30,7 +30,7 @@ class Framework(Value, frozen=True, kw_only=True):
 
 
 class Precision(Value, frozen=True, kw_only=True):
-    """dtype names as the framework prints them without its prefix: float32, bfloat16, ..."""
+    """dtype names as the framework prints them without its prefix: float32, bfloat16, ...; compute may be tf32."""
 
     compute: str | None = None
     parameters: str | None = None

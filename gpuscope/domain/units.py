@@ -13,10 +13,6 @@ MIB = 1024**2
 GIB = 1024**3
 GB = 10**9
 
-_BYTE_UNITS = {
-    "": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12,
-    "kib": KIB, "mib": MIB, "gib": GIB, "tib": 1024**4,
-}  # fmt: skip
 _COUNT_UNITS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9, "t": 10**12}
 _DURATION_UNITS = {
     "": 1, "s": 1, "sec": 1, "second": 1, "seconds": 1, "min": 60, "m": 60, "minute": 60, "minutes": 60,
@@ -34,15 +30,6 @@ def _parse(text: str, units: dict[str, int], what: str, example: str) -> float:
     if match is None or factor is None:
         raise UsageError(f"{text!r} is not {what}: write it like {example}.")
     return float(match.group(1).replace(",", "").replace("_", "")) * factor
-
-
-def parse_bytes(text: str) -> int:
-    """`24GiB`, `80 GB`, `512MiB`, `1024` → bytes. GB is decimal, GiB binary.
-
-    Raises:
-        UsageError: it is none of these.
-    """
-    return round(_parse(text, _BYTE_UNITS, "an amount of memory", "24GiB or 80GB"))
 
 
 def parse_count(text: str) -> int:

@@ -76,7 +76,7 @@ def compute_footprint(reader: SessionReader) -> Footprint:
     steps = steps_summary(main.steps, batch)
     footprint = Footprint(
         source=_source(reader.manifest),
-        workload=workload_of(main, batch),
+        workload=workload_of(main, batch, devices, catalogue()),
         devices=devices,
         host=host_of(reader.manifest.host, catalogue()),
         steps=steps if processes else msgspec.structs.replace(steps, count=None, skipped_updates=None),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from gpuscope.advisor.catalogue import Catalogue
@@ -12,18 +13,30 @@ from gpuscope.domain.sample import Frame
 from gpuscope.engine.run_facts import ProcessFacts
 
 
-def workload_of(facts: ProcessFacts, batch: Batch) -> Workload:
-    """The job as its main process describes it; a framework without optimizer steps is taken for inference."""
+def workload_of(
+    facts: ProcessFacts, batch: Batch, devices: Sequence[FootprintDevice], catalogue: Catalogue
+) -> Workload:
+    """The job as its main process describes it; a framework without optimizer steps is taken for inference.
+
+    Args:
+        facts: the main process.
+        batch: what a step works through.
+        devices: the GPUs in use; they decide whether TF32, where it is allowed, is also there.
+        catalogue: for what these GPUs can do.
+    """
     framework, model = facts.last("framework"), facts.last("model")
     precision, optimizer = facts.last("precision"), facts.dominant_optimizer
     dtype = _largest(model.get("parameter_dtypes") or optimizer.get("parameter_dtypes") or {})
+    specs = [catalogue.gpu(device.gpu) for device in devices]
+    has_tf32 = any(spec is not None and spec.tf32_tensor_tflops for spec in specs)
+    tf32 = has_tf32 and dtype == "float32" and precision.get("tf32")
     return Workload(
         stage="training" if facts.steps or not framework else "inference",
         framework=Framework(name=framework["name"], version=framework.get("version")) if framework else None,
         model=next(iter(model.get("class_names") or []), None),
         parameters=model.get("parameters") or optimizer.get("parameters"),
         trainable_parameters=model.get("trainable_parameters") or optimizer.get("parameters"),
-        precision=Precision(compute=precision.get("autocast") or dtype, parameters=dtype),
+        precision=Precision(compute=precision.get("autocast") or ("tf32" if tf32 else dtype), parameters=dtype),
         optimizer=optimizer.get("class_name"),
         compiled=precision.get("compiled"),
         activation_checkpointing=precision.get("checkpointing"),

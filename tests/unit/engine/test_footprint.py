@@ -129,6 +129,19 @@ def test_a_gpu_run(tmp_path: Path) -> None:
     assert "/ops" not in footprint.provenance
 
 
+@pytest.mark.parametrize(("gpu", "computes_in"), [("NVIDIA L4", "tf32"), ("Tesla T4", "float32")])
+def test_fp32_products_that_may_use_tf32_do_where_the_gpu_has_it(tmp_path: Path, gpu: str, computes_in: str) -> None:
+    path = tmp_path / "a.gpuscope"
+    events: list[tuple[float, str, dict[str, Any]]] = [
+        (0.2, "device", {"type": "cuda", "index": 0, "name": gpu, "uuid": "aaaa"}),
+        (1.7, "model", {"parameters": 150, "parameter_bytes": 600, "parameter_dtypes": {"float32": 600}}),
+        (9.6, "precision", {"autocast": None, "tf32": True, "compiled": False, "checkpointing": None}),
+    ]
+    session(path, events).close()
+    precision = footprint_of_session(path).workload.precision
+    assert (precision.compute, precision.parameters) == (computes_in, "float32")
+
+
 def test_a_run_without_the_probe(tmp_path: Path) -> None:
     path = tmp_path / "a.gpuscope"
     session(path, []).close()
