@@ -145,6 +145,12 @@ def _check_footprint(footprint: Footprint) -> None:
     peak = footprint.memory.peak_allocated_bytes
     if peak is not None and not 0 <= peak.low <= peak.mid <= peak.high < _ABSURD_BYTES:
         raise UsageError("The footprint's peak memory makes no sense: it must be a range below 1 PB.")
+    parts = footprint.memory.breakdown
+    amounts = {name: getattr(parts, name) for name in parts.__struct_fields__}
+    amounts |= {"host_rss_bytes": footprint.memory.host_rss_bytes, "parameters": footprint.workload.parameters}
+    for name, amount in amounts.items():
+        if amount is not None and not 0 <= amount < _ABSURD_BYTES:
+            raise UsageError(f"The footprint's {name} of {amount} makes no sense: correct the footprint.")
 
 
 def _assumptions(job: Job, work: Work, candidates: Sequence[Candidate], constraints: Constraints) -> tuple[str, ...]:

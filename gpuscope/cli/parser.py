@@ -52,7 +52,11 @@ class Parser(argparse.ArgumentParser):
             arguments, workload = running.split_workload(arguments)
         if not arguments or arguments[0].endswith(".gpuscope"):
             arguments = ["open", *arguments]
-        options = self.parse_args(arguments)
+        options, unknown = self.parse_known_args(arguments)
+        if unknown:
+            raise UsageError(
+                f"unrecognized arguments: {' '.join(unknown)} (see `gpuscope {options.command_name} --help`)."
+            )
         options.workload = workload
         return options
 
@@ -63,7 +67,9 @@ def build_parser() -> Parser:
         prog="gpuscope", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action="version", version=f"gpuscope {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
+    commands = parser.add_subparsers(
+        title="commands", metavar="COMMAND", dest="command_name", required=True, parser_class=Parser
+    )
     running.add_commands(commands)
     recording.add_commands(commands)
     advising.add_commands(commands)

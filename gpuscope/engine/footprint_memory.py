@@ -49,7 +49,8 @@ def _breakdown(facts: ProcessFacts) -> Breakdown:
     parameters = model.get("parameter_bytes")
     return Breakdown(
         parameters_bytes=int(parameters if parameters is not None else in_optimizers),
-        gradients_bytes=_peak_sum(facts, "gradient_bytes") if optimizers else None,
+        # 0: nobody saw them, because each is freed in the backward pass as soon as its parameter is updated.
+        gradients_bytes=_peak_sum(facts, "gradient_bytes") or None,
         optimizer_state_bytes=_peak_sum(facts, "state_bytes") if optimizers else None,
     )
 

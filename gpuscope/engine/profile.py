@@ -167,7 +167,9 @@ def _finish_unwatched(writer: SessionWriter, root_pid: int | None, last_seen_s: 
     last_seen = writer.manifest.created_monotonic_s + last_seen_s
     supervisor.drain_all(at=last_seen)
     events = supervisor.probe_events()
-    ended_s = max([last_seen_s, *(writer.session_time(float(f["t"])) for _, f in events if "t" in f)])
+    ended_s = max(
+        [last_seen_s, *(writer.session_time(f["t"]) for _, f in events if isinstance(f.get("t"), (int, float)))]
+    )
     writer.add_event(last_seen, "note", {"sentence": _unwatched_sentence(last_seen_s, ended_s)})
     outcome = outcome_of(
         exit_status=None,

@@ -139,7 +139,9 @@ class Supervisor:
         records = self._probe.read(final=final)
         for source, fields in records:
             data = {key: value for key, value in fields.items() if key not in {"t", "kind"}}
-            self.writer.add_event(float(fields.get("t", now)), str(fields.get("kind", "unknown")), data, source)
+            t = fields.get("t")
+            event_s = float(t) if isinstance(t, (int, float)) else now
+            self.writer.add_event(event_s, str(fields.get("kind", "unknown")), data, source)
             if fields.get("kind") in ENDING_KINDS:
                 self._ending_events.append((source, fields))
         if records:

@@ -43,7 +43,7 @@ def refused(done: subprocess.CompletedProcess[str], *words: str, status: int = 2
         (["run", "-o", "a.gpuscope", "--env", "NOVALUE", "--", "job.py"], ["NOVALUE"]),
         (["run", "-o", "a.gpuscope", "--total-steps", "-5", "--", "job.py"], ["--total-steps", "above 0"]),
         (["run", "-o", "a.gpuscope"], ["what to run"]),
-        (["run", "--frobnicate", "--", "job.py"], ["--frobnicate", "--help"]),
+        (["run", "--frobnicate", "--", "job.py"], ["--frobnicate", "gpuscope run --help"]),
         (["record", "--interval", "-1", "-o", "a.gpuscope"], ["--interval"]),
         (["record", "--seconds", "nan", "-o", "a.gpuscope"], ["--seconds"]),
         (["record", "--pid", "999999999", "-o", "a.gpuscope"], ["999999999"]),

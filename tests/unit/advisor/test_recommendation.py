@@ -463,3 +463,19 @@ def test_nothing_is_recommended_for_a_job_of_which_nothing_is_known() -> None:
     assert found.recommended is None
     assert found.candidates == ()
     assert "gpuscope run" in found.sentence
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        Footprint(source=FootprintSource(kind="imported"), workload=Workload(parameters=-1)),
+        Footprint(
+            source=FootprintSource(kind="imported"),
+            workload=Workload(parameters=5),
+            memory=Memory(breakdown=Breakdown(optimizer_state_bytes=-4)),
+        ),
+    ],
+)
+def test_negative_amounts_are_refused(wrong: Footprint) -> None:
+    with pytest.raises(UsageError, match="makes no sense"):
+        advise(wrong)

@@ -278,3 +278,11 @@ def test_the_stage_of_a_job_that_nobody_saw_is_an_assumption(tmp_path: Path) -> 
     seen = tmp_path / "b.gpuscope"
     session(seen, [(0.1, "framework", {"name": "torch", "version": "2.13.0"}), *steps(5, 0.1)]).close()
     assert footprint_of_session(seen).provenance["/workload/stage"].kind == "derived"
+
+
+def test_gradients_that_nobody_saw_are_unknown(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    census = {"key": "in_backward", "parameter_bytes": 4, "gradient_bytes": 0, "state_bytes": 0, "dominant": True}
+    session(path, [*steps(5, 0.1, "in_backward"), (2.0, "optimizer", census)]).close()
+    parts = footprint_of_session(path).memory.breakdown
+    assert (parts.parameters_bytes, parts.gradients_bytes, parts.optimizer_state_bytes) == (4, None, 0)
