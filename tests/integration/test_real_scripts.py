@@ -14,6 +14,8 @@ from tests.integration.jobs import environment, gpuscope
 
 SCRIPTS = Path(__file__).parents[1] / "data" / "scripts"
 TOLERANCE = 0.02
+ATTEMPTS = 3
+"""A machine that is busy with other things may spoil one comparison of times, not three."""
 
 
 def run(folder: Path, script: str, *arguments: str) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
@@ -38,12 +40,18 @@ def run(folder: Path, script: str, *arguments: str) -> tuple[dict[str, Any], dic
     ],
 )
 def test_common_training_loops(tmp_path: Path, script: str, arguments: list[str]) -> None:
-    said, footprint, advice = run(tmp_path, script, *arguments)
-    steps = footprint["steps"]
-    assert steps["count"] == said["steps"]
-    assert steps["skipped_updates"] == 0
-    theirs = statistics.median(said["times"][1:])
-    assert footprint["extra"]["all_steps_p50_s"] == pytest.approx(theirs, rel=TOLERANCE)
+    for attempt in range(ATTEMPTS):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        said, footprint, advice = run(folder, script, *arguments)
+        steps = footprint["steps"]
+        assert steps["count"] == said["steps"]
+        assert steps["skipped_updates"] == 0
+        ours, theirs = footprint["extra"]["all_steps_p50_s"], statistics.median(said["times"][1:])
+        if ours == pytest.approx(theirs, rel=TOLERANCE):
+            break
+    else:
+        pytest.fail(f"the script measured {theirs} s a step, gpuscope {ours} s")
     parts = footprint["memory"]["breakdown"]
     assert parts["parameters_bytes"] == said["parameter_bytes"]
     assert parts["optimizer_state_bytes"] == said["optimizer_bytes"]
