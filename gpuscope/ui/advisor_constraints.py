@@ -76,13 +76,14 @@ class ConstraintsForm(QWidget):
         for name, checklist in self._checklists.items():
             checklist.tick(getattr(texts, name))
 
-    def suggest_total_steps(self, steps: int) -> None:
-        """Fill in how much work there is, unless the person typed something else."""
+    def suggest_total_steps(self, steps: int | None) -> None:
+        """Fill in how much work there is (None: it is not known), unless the person typed something else."""
         line, unit = self._lines["total"], self._combos["total_unit"]
         if line.text() in {"", self._suggested}:
-            self._suggested = str(steps)
+            self._suggested = "" if steps is None else str(steps)
             line.setText(self._suggested)
-            unit.setCurrentIndex(unit.findData(STEPS))
+            if steps is not None:
+                unit.setCurrentIndex(unit.findData(STEPS))
 
     def read(self, now: datetime) -> Constraints | None:
         """The constraints; None after showing under each field what could not be understood."""

@@ -82,8 +82,7 @@ class AdvisorPanel(QWidget):
         self._running = True
         self.source_bar.set_session(manifest.run.display if manifest.run else path.stem)
         self.source_bar.choose_session()
-        if manifest.run is not None and manifest.run.total_steps is not None:
-            self.constraints_form.suggest_total_steps(manifest.run.total_steps)
+        self.constraints_form.suggest_total_steps(manifest.run.total_steps if manifest.run is not None else None)
         self._forget()
         self._show_running()
 

@@ -208,7 +208,8 @@ def memory_sentence(parts: MemoryParts, *, live: bool) -> str:
         known = [text.format(" ".join(memory(value))) for text, value in counters if value is not None]
         return translate("RunStatus", "GPU memory at the peak, by part: ") + ", ".join(known)
     if parts.rss_bytes is not None:
-        return translate("RunStatus", "Memory by part, ") + now.format(" ".join(memory(parts.rss_bytes)))
+        title = translate("RunStatus", "Memory by part") if parts.parts else translate("RunStatus", "Memory")
+        return f"{title}, {now.format(' '.join(memory(parts.rss_bytes)))}"
     return translate("RunStatus", "Memory by part") if parts.parts else ""
 
 

@@ -332,6 +332,8 @@ def test_the_run_s_total_becomes_the_work_in_all(qtbot: QtBot, panel: AdvisorPan
     qtbot.waitUntil(lambda: bool(engine.asked) and engine.asked[-1].total_steps == 5000)
     panel.on_session_opened(run_manifest(total_steps=70), Path("/tmp/b.gpuscope"))
     assert line.text() == "70", "a suggestion gives way to the next"
+    panel.on_session_opened(run_manifest(total_steps=None), Path("/tmp/d.gpuscope"))
+    assert line.text() == "", "a run without a total has not the total of another"
     line.setText("9k")
     panel.on_session_opened(run_manifest(total_steps=5), Path("/tmp/c.gpuscope"))
     assert line.text() == "9k", "what the person typed stays"

@@ -249,6 +249,16 @@ def test_without_a_gpu_its_plots_are_gone_and_the_host_stays(panel: MonitorPanel
     assert panel.processes.processes.rowCount() == 0
 
 
+def test_tab_leaves_the_table_of_processes(panel: MonitorPanel, tmp_path: Path, qtbot: QtBot) -> None:
+    _fill(panel, tmp_path / "a.gpuscope", seconds=5)
+    with qtbot.waitActive(panel):
+        panel.activateWindow()
+    panel.processes.setFocus()
+    assert panel.processes.hasFocus()
+    qtbot.keyClick(panel.processes, Qt.Key.Key_Tab)
+    assert not panel.processes.hasFocus()
+
+
 def test_all_processes_are_in_sight_and_columns_without_room_are_hidden(panel: MonitorPanel, tmp_path: Path) -> None:
     _fill(panel, tmp_path / "a.gpuscope", seconds=5)
     table = panel.processes
