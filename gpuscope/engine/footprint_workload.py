@@ -32,7 +32,7 @@ def workload_of(
     tf32 = has_tf32 and dtype == "float32" and precision.get("tf32")
     return Workload(
         stage="training" if facts.steps or not framework else "inference",
-        framework=Framework(name=framework["name"], version=framework.get("version")) if framework else None,
+        framework=Framework(name=name, version=framework.get("version")) if (name := framework.get("name")) else None,
         model=next(iter(model.get("class_names") or []), None),
         parameters=model.get("parameters") or optimizer.get("parameters"),
         trainable_parameters=model.get("trainable_parameters") or optimizer.get("parameters"),

@@ -15,6 +15,7 @@ import msgspec
 
 from gpuscope.domain.base import from_msgpack
 from gpuscope.domain.device import Device
+from gpuscope.domain.event_fields import plausible
 from gpuscope.domain.events import Event
 from gpuscope.domain.run import Manifest
 from gpuscope.domain.sample import Frame
@@ -126,8 +127,11 @@ class SessionReader:
         """Events with a sequence number above `after`, in order."""
         for seq, t, source, kind, data in self._rows("events", "seq, t, source, kind, data", after, limit):
             with self._decoding("events"):
-                fields = msgspec.msgpack.decode(data, type=dict[str, Any])
-                yield Event(seq=seq, t=t, source=source, kind=kind, data=fields)
+                written = msgspec.msgpack.decode(data, type=dict[str, Any])
+                fields = plausible(written)
+                if len(fields) < len(written):
+                    self._note_damage("events")
+                yield Event(seq=seq, t=float(t), source=source, kind=kind, data=fields)
 
     def output(self, after: int = 0, limit: int = -1) -> Iterator[tuple[int, float, bytes]]:
         """Pieces of the workload's output: number, session time, bytes."""
@@ -246,7 +250,7 @@ class SessionReader:
     def _decoding(self, table: str) -> Iterator[None]:
         try:
             yield
-        except (msgspec.MsgspecError, TypeError):  # TypeError: NULL out of a zeroed page
+        except (msgspec.MsgspecError, TypeError, ValueError):  # TypeError: NULL out of a zeroed page
             self._note_damage(table)
 
     def _note_damage(self, what: str) -> None:

@@ -142,6 +142,21 @@ def test_fp32_products_that_may_use_tf32_do_where_the_gpu_has_it(tmp_path: Path,
     assert (precision.compute, precision.parameters) == (computes_in, "float32")
 
 
+def test_strange_events_do_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    strange: list[tuple[float, str, dict[str, Any]]] = [
+        (0.1, "framework", {"version": ["2"]}),
+        (1.2, "step", {"optimizer": "a", "duration_s": "long", "steps": 2**62}),
+        (1.3, "optimizer", {"key": "a", "parameter_bytes": float("nan")}),
+        (1.4, "ops", {"rows": [{"name": "aten::mm", "cpu_time_s": {}, "phase": "forward"}]}),
+    ]
+    session(path, [*steps(40, 0.5), *strange]).close()
+    with SessionReader(path) as reader:
+        footprint = compute_footprint(reader)
+        assert footprint.steps.time_s.p50 == 0.5
+        assert any("events" in note for note in reader.notes)
+
+
 def test_a_run_without_the_probe(tmp_path: Path) -> None:
     path = tmp_path / "a.gpuscope"
     session(path, []).close()
