@@ -58,7 +58,8 @@ class SessionHeader(QWidget):
         """Show what is known now."""
         state = status.state()
         self.name.set_full_text(status.title)
-        self.state.setText(self.tr("live view") if monitor_only else state_text(state))
+        live_view = self.tr("live view") if status.live else self.tr("live view, ended")
+        self.state.setText(live_view if monitor_only else state_text(state))
         role = "trouble" if status.is_trouble() else "warning" if state in {"stalled", "interrupted"} else ""
         if self.state.property("role") != role:
             set_role(self.state, role)

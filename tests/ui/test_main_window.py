@@ -313,6 +313,21 @@ def test_a_session_that_broke_off_is_told_and_can_be_looked_at_again(
     assert window.monitor_panel.model.end_s == pytest.approx(3.0)
 
 
+def test_a_live_view_that_ended_says_so_and_can_be_started_again(
+    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    writer = sessions.start_session(tmp_path / "live.gpuscope", run=False)
+    sessions.fill_session(writer, seconds=3, gpus=0, run=False)
+    monkeypatch.setattr(launch, "start_monitor", lambda: PlainMonitorHandle(writer.path))
+    with qtbot.waitSignal(window.session.loaded, timeout=WAIT_MS):
+        window.start()
+    assert window.header.state.text() == "live view"
+    with qtbot.waitSignal(window.session.ended, timeout=WAIT_MS):
+        writer.close()
+    assert window.header.state.text() == "live view, ended"
+    assert window.banners.sentences() == ["The live view has ended."]
+
+
 def test_a_long_session_says_that_it_is_read_and_can_be_left(
     qtbot: QtBot, window: MainWindow, live_view: PlainMonitorHandle, tmp_path: Path
 ) -> None:
