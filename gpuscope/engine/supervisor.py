@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import signal
 import threading
 import time
@@ -140,7 +141,7 @@ class Supervisor:
         for source, fields in records:
             data = {key: value for key, value in fields.items() if key not in {"t", "kind"}}
             t = fields.get("t")
-            event_s = float(t) if isinstance(t, (int, float)) else now
+            event_s = float(t) if isinstance(t, (int, float)) and math.isfinite(t) else now
             self.writer.add_event(event_s, str(fields.get("kind", "unknown")), data, source)
             if fields.get("kind") in ENDING_KINDS:
                 self._ending_events.append((source, fields))

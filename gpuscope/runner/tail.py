@@ -101,7 +101,7 @@ class JsonLinesTail:
             if not line.strip():
                 continue
             try:
-                data = json.loads(line)
+                data = json.loads(line, parse_int=_storable)
             except (ValueError, RecursionError):
                 data = None
             if isinstance(data, dict):
@@ -109,3 +109,8 @@ class JsonLinesTail:
             else:
                 self.skipped_lines += 1
         return found
+
+
+def _storable(digits: str) -> int | float:
+    """A whole number as a session can hold it, in 64 bits; a larger one, which nobody counts to, as a float."""
+    return int(digits) if len(digits) < 19 else float(digits)

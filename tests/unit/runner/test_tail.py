@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpuscope.domain.base import to_msgpack
 from gpuscope.runner import tail
 from gpuscope.runner.tail import FileTail, JsonLinesTail
 
@@ -90,6 +91,13 @@ def test_offsets_are_restored(tmp_path: Path) -> None:
     append(path, b": 2}\n")
     append(tmp_path / "probe-4.jsonl", b'{"b": 1}\n')
     assert JsonLinesTail(tmp_path, offsets=first.offsets).read() == [("probe:3", {"a": 2}), ("probe:4", {"b": 1})]
+
+
+def test_whole_numbers_beyond_what_a_session_holds_become_floats(tmp_path: Path) -> None:
+    (tmp_path / "probe-1.jsonl").write_text(f'{{"a": {10**30}, "b": {10**400}, "c": {2**59}}}\n')
+    [(_, data)] = JsonLinesTail(tmp_path).read()
+    assert data == {"a": 1e30, "b": float("inf"), "c": 2**59}
+    assert to_msgpack(data)
 
 
 def test_too_long_a_line_is_skipped_in_bounded_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
