@@ -39,6 +39,7 @@ class Stopper:
 
     Attributes:
         stage: how far it has come; `DONE` when nothing of the tree lives.
+        last_push: the most forceful stage that was needed; None before the first.
         unstoppable: processes that even a kill did not end.
     """
 
@@ -46,6 +47,7 @@ class Stopper:
         """A stopper that does nothing until `request`."""
         self._tree = tree
         self.stage = StopStage.RUNNING
+        self.last_push: StopStage | None = None
         self.unstoppable: tuple[ProcessKey, ...] = ()
         self._since_s = 0.0
         self._looked_s = float("-inf")
@@ -85,7 +87,7 @@ class Stopper:
         return min(deadline, max(self._root_gone_s, self._since_s) + LEFTOVER_GRACE_S)
 
     def _enter(self, stage: StopStage, now: float) -> None:
-        self.stage = stage
+        self.stage = self.last_push = stage
         self._since_s = now
         self._looked_s = float("-inf")
         if stage is StopStage.INTERRUPT:
