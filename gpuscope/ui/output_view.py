@@ -38,7 +38,10 @@ class OutputView(QWidget):
         self.follow = QPushButton(self.tr("Follow the end"), self)
         self.follow.setCheckable(True)
         self.follow.setChecked(True)
-        self.follow.toggled.connect(self._on_follow_toggled)
+        self.follow.toggled.connect(lambda _follow: self._keep_end())
+        bar = self.text.verticalScrollBar()
+        bar.rangeChanged.connect(lambda _low, _high: self._keep_end())  # also when the view becomes lower
+        bar.actionTriggered.connect(lambda _action: self.follow.setChecked(bar.sliderPosition() >= bar.maximum()))
         self.copy = QPushButton(self.tr("Copy all"), self)
         self.copy.clicked.connect(self._copy_all)
         self._lay_out()
@@ -67,8 +70,7 @@ class OutputView(QWidget):
         cursor.insertText("\n".join([*lines, self._terminal.current]))
         cursor.endEditBlock()
         self._has_current = True
-        if self.follow.isChecked():
-            self._to_end()
+        self._keep_end()
 
     def find_next(self) -> bool:
         """Select the next place of the searched text, starting over at the top; False when there is none."""
@@ -81,13 +83,10 @@ class OutputView(QWidget):
         self.text.moveCursor(QTextCursor.MoveOperation.Start)
         return self.text.find(wanted, QTextDocument.FindFlag(0))
 
-    def _to_end(self) -> None:
+    def _keep_end(self) -> None:
         bar = self.text.verticalScrollBar()
-        bar.setValue(bar.maximum())
-
-    def _on_follow_toggled(self, follow: bool) -> None:
-        if follow:
-            self._to_end()
+        if self.follow.isChecked():
+            bar.setValue(bar.maximum())
 
     def _copy_all(self) -> None:
         cursor = self.text.textCursor()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QScrollBar
 from pytestqt.qtbot import QtBot
 
 from gpuscope.ui.banner import MOST_BANNERS, Banners
@@ -37,6 +37,29 @@ def test_it_follows_the_end_unless_told_not_to(qtbot: QtBot) -> None:
     assert bar.value() == 0
     view.follow.setChecked(True)
     assert bar.value() == bar.maximum()
+
+
+def test_the_end_stays_in_sight_when_the_view_becomes_lower(qtbot: QtBot) -> None:
+    view = _view(qtbot)
+    view.add(b"".join(b"line %d\n" % n for n in range(200)))
+    bar = view.text.verticalScrollBar()
+    highest = bar.maximum()
+    view.resize(600, 120)
+    QApplication.processEvents()
+    assert bar.value() == bar.maximum() > highest
+
+
+def test_scrolling_back_stops_following_until_the_end_is_reached_again(qtbot: QtBot) -> None:
+    view = _view(qtbot)
+    view.add(b"".join(b"line %d\n" % n for n in range(200)))
+    bar = view.text.verticalScrollBar()
+    bar.triggerAction(QScrollBar.SliderAction.SliderPageStepSub)
+    assert not view.follow.isChecked()
+    place = bar.value()
+    view.add(b"more\n" * 50)
+    assert bar.value() == place
+    bar.triggerAction(QScrollBar.SliderAction.SliderToMaximum)
+    assert view.follow.isChecked()
 
 
 def test_it_stays_bounded(qtbot: QtBot) -> None:
