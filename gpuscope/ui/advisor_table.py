@@ -17,6 +17,9 @@ SCALE_ROLE = Qt.ItemDataRole.UserRole + 1
 RECOMMENDED_ROLE = Qt.ItemDataRole.UserRole + 2
 """True in the row of the recommended candidate."""
 
+BEST_CANDIDATES = 5
+"""As many as are read at first."""
+
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 
@@ -52,8 +55,8 @@ class CandidateModel(QAbstractTableModel):
         return self._order.index(candidate_number)
 
     def is_empty(self, column: Column) -> bool:
-        """Whether nothing is known in a column."""
-        return all(row[column].text == DASH for row in self._cells)
+        """Whether a column says nothing of the best candidates."""
+        return all(row[column].text == DASH for row in self._cells[:BEST_CANDIDATES])
 
     def rowCount(self, parent: Index = _ROOT) -> int:
         """Number of candidates."""

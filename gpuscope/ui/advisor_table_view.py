@@ -12,7 +12,7 @@ from gpuscope.ui.advisor_table import CandidateModel
 from gpuscope.ui.range_delegate import ROW_HEIGHT, RangeDelegate
 from gpuscope.ui.theme import GRID
 
-CONFIGURATION_WIDTHS = (15 * GRID, 28 * GRID)
+CONFIGURATION_WIDTHS = (19 * GRID, 28 * GRID)
 FIGURE_MINIMUM_WIDTH = 9 * GRID
 _FIRST_SHOWN = (
     Column.CONFIGURATION,
@@ -24,7 +24,7 @@ _FIRST_SHOWN = (
     Column.ENERGY,
     Column.CONFIDENCE,
 )
-"""Columns in the order in which they get room; one in which nothing is known comes after the others."""
+"""Columns in the order in which they get room; one that says nothing of the best comes after the others."""
 
 
 class CandidateTable(QTableView):

@@ -161,6 +161,12 @@ class MonitorPanel(QWidget):
         super().hideEvent(event)
         self._timer.stop()
 
+    def changeEvent(self, event: QEvent) -> None:
+        """Other colours: also what does not change otherwise is drawn again."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_dirty"):
+            self._mark()
+
     def eventFilter(self, watched: object, event: QEvent) -> bool:
         """Rest while the window is minimised."""
         if event.type() == QEvent.Type.WindowStateChange and watched is self.window():

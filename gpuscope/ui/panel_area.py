@@ -122,6 +122,6 @@ class PanelArea(QMainWindow):
     def _share_width(self) -> None:
         width = max(self.width(), TABS_BELOW_PX)
         side = min(420, max(272, width // 5))
-        advisor = min(640, max(360, width * 3 // 10))
+        advisor = min(640, max(360, width * 32 // 100))
         docks, widths = [self.run, self.monitor, self.advisor], [side, width - side - advisor, advisor]
         self.resizeDocks(docks, widths, Qt.Orientation.Horizontal)

@@ -16,7 +16,7 @@ from gpuscope.domain.reasons import REASON_SENTENCES, Reason
 from gpuscope.domain.sample import Frame, GpuSample
 from gpuscope.engine.follow import Follower, Update
 from gpuscope.ui.monitor_panel import REDRAW_INTERVAL_MS, MonitorPanel
-from gpuscope.ui.theme import Mode, apply_theme
+from gpuscope.ui.theme import DARK, LIGHT, Mode, apply_theme
 from tests.ui import sessions
 
 GPU_CURVE = "gpu:utilization_gpu_percent"
@@ -247,6 +247,16 @@ def test_without_a_gpu_its_plots_are_gone_and_the_host_stays(panel: MonitorPanel
     t, _ = panel.plots.plots["host"].points("host:cpu_percent")
     assert len(t) == 21
     assert panel.processes.processes.rowCount() == 0
+
+
+def test_the_values_change_colour_with_the_mode_although_nothing_is_new(
+    panel: MonitorPanel, tmp_path: Path, qtbot: QtBot
+) -> None:
+    _fill(panel, tmp_path / "a.gpuscope", seconds=5)
+    values = panel.plots.plots["host"].values
+    assert LIGHT.muted in values.text()
+    apply_theme(QApplication.instance(), Mode.DARK)
+    qtbot.waitUntil(lambda: DARK.muted in values.text() and LIGHT.muted not in values.text())
 
 
 def test_tab_leaves_the_table_of_processes(panel: MonitorPanel, tmp_path: Path, qtbot: QtBot) -> None:
