@@ -13,6 +13,7 @@ from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Candidate, Explanation
 from gpuscope.domain.units import (
     format_bytes,
+    format_bytes_range,
     format_count,
     format_duration,
     format_duration_range,
@@ -36,10 +37,13 @@ def reason(candidate: Candidate, compared_usd: float | None, risks: Sequence[str
 def memory_tree(placement: Placement, available_bytes: int) -> Explanation:
     """Needed and available memory of one GPU."""
     inputs = tuple(
-        Explanation(name=name, value=bytes_range(value), provenance=how) for name, value, how in placement.need.parts
+        Explanation(name=name, value=format_bytes_range(value), provenance=how)
+        for name, value, how in placement.need.parts
     )
     needed = placement.need.needed_bytes
-    value = bytes_range(needed) if needed is not None else f"at least {format_bytes(placement.need.surely_bytes)}"
+    value = (
+        format_bytes_range(needed) if needed is not None else f"at least {format_bytes(placement.need.surely_bytes)}"
+    )
     return Explanation(
         name="Memory of one GPU",
         value=f"{value} of {format_bytes(available_bytes)}",
@@ -117,15 +121,6 @@ def energy_tree(energy: Range | None, power_how: str) -> Explanation:
     return Explanation(name="Energy of the GPUs", value=value, formula="time × power", provenance=power_how)
 
 
-def bytes_range(value: Range) -> str:
-    """`3.1–4.8 GiB`."""
-    low, high = format_bytes(value.low), format_bytes(value.high)
-    if low == high:
-        return low
-    number, unit = low.split(" ", 1)
-    return f"{number}–{high}" if unit == high.split(" ", 1)[1] else f"{low} – {high}"
-
-
 def _memory_words(candidate: Candidate) -> str:
     memory = candidate.memory
     if candidate.acquisition == "keep":
@@ -135,7 +130,7 @@ def _memory_words(candidate: Candidate) -> str:
     have = format_bytes(memory.available_bytes)
     if memory.needed_bytes is None:
         return f"has {have} for each GPU"
-    need = bytes_range(memory.needed_bytes)
+    need = format_bytes_range(memory.needed_bytes)
     words = "fits" if candidate.fits else "is close to its limit"
     split = (
         ", sharded" if candidate.layout.zero_stage == 3 else ", split" if candidate.layout.tensor_parallel > 1 else ""

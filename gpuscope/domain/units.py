@@ -76,6 +76,19 @@ def format_bytes(value: float) -> str:
     return f"{value:.0f} B"
 
 
+def format_bytes_range(value: Range) -> str:
+    """A range of bytes: `3.1–4.8 GiB`, `800 MiB – 1.2 GiB`."""
+    return join_range(format_bytes(value.low), format_bytes(value.high))
+
+
+def join_range(low: str, high: str) -> str:
+    """Two figures with their units as one range: the unit once where both have it, one figure where both read alike."""
+    low_figure, _, low_unit = low.partition(" ")
+    if low == high:
+        return low
+    return f"{low_figure}–{high}" if low_unit == high.partition(" ")[2] else f"{low} – {high}"
+
+
 def format_duration(seconds: float) -> str:
     """Seconds in the unit that reads best: `38 ms`, `2.3 s`, `14 min`, `31 h`, `12 d`."""
     unit, size = _duration_unit(seconds)

@@ -81,7 +81,8 @@ def compute_footprint(reader: SessionReader) -> Footprint:
         host=host_of(reader.manifest.host, catalogue()),
         steps=steps if processes else msgspec.structs.replace(steps, count=None, skipped_updates=None),
         time_per_step_s=time_per_step(main),
-        memory=memory_of(main, timeline, uuids),
+        # Only a run is watched from before its beginning: elsewhere the first reading is not that of an idle GPU.
+        memory=memory_of(main, timeline, uuids if reader.manifest.kind == "run" else ()),
         ops=classify(rows) if rows else (),
         utilization=Utilization(
             gpu=measures.gpu_spread(timeline, uuids, start_s, end_s),

@@ -13,6 +13,7 @@ from gpuscope.domain.units import (
     format_money,
     format_money_range,
     format_rate,
+    join_range,
 )
 from gpuscope.report.model import Figure
 
@@ -69,12 +70,7 @@ def spread(value: Range, unit: str) -> str:
         return format_money_range(value) + ("/h" if unit == "usd_per_hour" else "")
     if unit not in {"bytes", "bytes_per_s"}:
         return _two_figures(value, unit)
-    low, high = number(value.low, unit), number(value.high, unit)
-    if low == high:
-        return low
-    low_figure, _, low_unit = low.partition(" ")
-    high_figure, _, high_unit = high.partition(" ")
-    return f"{low_figure}–{high_figure} {high_unit}".rstrip() if low_unit == high_unit else f"{low} – {high}"
+    return join_range(number(value.low, unit), number(value.high, unit))
 
 
 def _two_figures(value: Range, unit: str) -> str:

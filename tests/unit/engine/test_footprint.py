@@ -24,11 +24,13 @@ GPU = "GPU-aaaa"
 GIB = 1024**3
 
 
-def session(path: Path, events: list[tuple[float, str, dict[str, Any]]], source: str = "probe:1") -> SessionWriter:
+def session(
+    path: Path, events: list[tuple[float, str, dict[str, Any]]], source: str = "probe:1", kind: str = "run"
+) -> SessionWriter:
     host = Host(hostname="h", os="Linux", cpu_name="no such CPU", cores=8, threads=16, memory_total_bytes=64 * GIB)
     manifest = Manifest(
         session_id="id",
-        kind="run",
+        kind=kind,
         created_wall_s=1.7e9,
         created_monotonic_s=ZERO,
         gpuscope_version="0",
@@ -301,3 +303,16 @@ def test_gradients_that_nobody_saw_are_unknown(tmp_path: Path) -> None:
     session(path, [*steps(5, 0.1, "in_backward"), (2.0, "optimizer", census)]).close()
     parts = footprint_of_session(path).memory.breakdown
     assert (parts.parameters_bytes, parts.gradients_bytes, parts.optimizer_state_bytes) == (4, None, 0)
+
+
+@pytest.mark.parametrize(("kind", "rise"), [("run", Range.exact(GIB)), ("record", None)])
+def test_a_rise_above_idle_is_known_only_where_idle_was_seen(tmp_path: Path, kind: str, rise: Range | None) -> None:
+    path = tmp_path / "a.gpuscope"
+    writer = session(path, [], kind=kind)
+    writer.add_device(Device(uuid=GPU, index=0, name="NVIDIA L4"))
+    host = HostSample(workload_processes=(ProcessSample(pid=77),))
+    for n in range(2):
+        gpu = GpuSample(uuid=GPU, memory_used_bytes=(3 + n) * GIB, processes=(ProcessSample(pid=77),))
+        writer.add_frame(Frame(monotonic_s=ZERO + n, wall_s=0, gpus=(gpu,), host=host))
+    writer.close()
+    assert footprint_of_session(path).memory.peak_device_bytes == rise
