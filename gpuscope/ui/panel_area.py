@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QStyle, QTabWidget, QWidget
@@ -99,19 +101,21 @@ class PanelArea(QMainWindow):
         return dock
 
     def _arrange(self, *, tabbed: bool) -> None:
+        """Side by side or as tabs; a panel that the person took out of the window is left where it is."""
         self._tabbed = tabbed
-        hidden = [dock for dock in (self.run, self.monitor, self.advisor) if dock.isHidden()]
-        for dock in (self.run, self.monitor, self.advisor):
+        docks = [dock for dock in (self.run, self.monitor, self.advisor) if not dock.isFloating()]
+        hidden = [dock for dock in docks if dock.isHidden()]
+        for dock in docks:
             self.removeDockWidget(dock)
-        self.addDockWidget(Qt.DockWidgetArea.TopDockWidgetArea, self.run)
-        for before, dock in ((self.run, self.monitor), (self.monitor, self.advisor)):
+        for dock in docks[:1]:
+            self.addDockWidget(Qt.DockWidgetArea.TopDockWidgetArea, dock)
+        for before, dock in pairwise(docks):
             if tabbed:
                 self.tabifyDockWidget(before, dock)
             else:
                 self.splitDockWidget(before, dock, Qt.Orientation.Horizontal)
-        for dock in (self.run, self.monitor, self.advisor):
+        for dock in docks:
             dock.setVisible(dock not in hidden)
-        for dock in (self.run, self.monitor, self.advisor):
             title = QWidget(dock) if tabbed else None  # a tab has its title already; None brings the usual one back
             dock.setTitleBarWidget(title)  # type: ignore[arg-type]  # the stubs do not know of None
         if tabbed:

@@ -61,6 +61,31 @@ def test_the_height_that_the_person_gave_the_output_is_kept(area: PanelArea) -> 
     assert _output_height(area) == before
 
 
+def test_a_panel_outside_the_window_stays_there_when_the_window_changes(qtbot: QtBot, area: PanelArea) -> None:
+    area.monitor.setFloating(True)
+    for width in (TABS_BELOW_PX - 200, TABS_BELOW_PX + 100):
+        area.parentWidget().resize(width, 800)
+        qtbot.waitUntil(lambda width=width: area.tabbed == (width < TABS_BELOW_PX))
+        assert area.monitor.isFloating()
+        assert area.monitor.isVisible()
+        assert area.monitor.titleBarWidget() is None
+    area.monitor.setFloating(False)
+    assert not area.monitor.isFloating()
+
+
+def test_a_remembered_panel_outside_the_window_is_there_again(qtbot: QtBot, area: PanelArea) -> None:
+    area.monitor.setFloating(True)
+    layout = area.save_layout()
+    window = QWidget()
+    qtbot.addWidget(window)
+    again = PanelArea(*[QPlainTextEdit() for _ in range(4)], window)
+    again.restore_layout(layout)
+    again.resize(TABS_BELOW_PX - 200, 800)
+    window.show()
+    assert again.monitor.isFloating()
+    qtbot.waitUntil(again.monitor.isVisible)
+
+
 def test_the_panel_that_was_shown_last_is_in_front_of_the_tabs(qtbot: QtBot, area: PanelArea) -> None:
     area.reveal(area.monitor)
     area.parentWidget().resize(TABS_BELOW_PX - 200, 800)
