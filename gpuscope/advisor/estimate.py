@@ -145,7 +145,7 @@ def estimate_sentence(footprint: Footprint) -> str:
         f" with {workload.batch.per_device:g} sequences of {workload.sequence_length} tokens"
     )  # fmt: skip
     if workload.stage == "inference":
-        return f"{holding}; inference takes {_range_words(peak)}{batch}."
+        return f"{holding}; inference takes {_range_words(peak)}{batch}, before its KV cache."
     without = "" if batch else ", before activations"
     return f"{holding}; training with {workload.optimizer} takes {_range_words(peak)} at the peak{batch}{without}."
 

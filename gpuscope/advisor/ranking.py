@@ -12,7 +12,7 @@ from gpuscope.domain.recommendation import Constraints
 
 _UNKNOWN = float("inf")
 
-RankKey = tuple[int, int, float, float, float, str, int, str]
+RankKey = tuple[int, int, float, float, float, float, str, int, str]
 
 _FASTER = 0.8
 _CHEAPER = 0.95
@@ -22,7 +22,7 @@ def rank_key(option: Option, constraints: Constraints) -> RankKey:
     """Sorts the best candidate first.
 
     In this order: how many things are doubtful; whether money and time can be compared at all; cost of the work (of a
-    fixed number of steps when the total is not known); time; energy; names.
+    fixed number of steps when the total is not known); what is paid at once; time; energy; names.
     """
     candidate = option.candidate
     energy = candidate.energy_kwh.mid if candidate.energy_kwh is not None else _UNKNOWN
@@ -31,6 +31,7 @@ def rank_key(option: Option, constraints: Constraints) -> RankKey:
         len(option.risks),
         _tier(option, constraints),
         _money(option),
+        _price(option),
         option.compared_seconds if option.compared_seconds is not None else _UNKNOWN,
         energy,
         candidate.gpu or candidate.cpu or "",
@@ -65,6 +66,12 @@ def _money(option: Option) -> float:
         return option.power_w * option.compared_seconds
     hourly = candidate.cost_usd_per_hour
     return _UNKNOWN if hourly is None else hourly.mid
+
+
+def _price(option: Option) -> float:
+    """Of a purchase: where twice the money buys twice the speed, the smaller purchase comes first."""
+    candidate = option.candidate
+    return candidate.cost_usd.mid if candidate.acquisition == BUY and candidate.cost_usd is not None else 0.0
 
 
 def alternates(ranked: list[Option], chosen: int, limit: int = 4) -> tuple[int, ...]:

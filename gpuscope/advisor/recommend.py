@@ -23,6 +23,7 @@ NOTHING_KNOWN = (
     "Nothing can be recommended: neither the steps nor the memory of a job are known. Run a training script with "
     "`gpuscope run`, or type in its size with `gpuscope estimate`."
 )
+_NOTHING_TO_COMPARE = "Neither the speed nor the amount of the work is known: what fits is compared by its price alone."
 _ABSURD_SECONDS = 1e7
 _ABSURD_BYTES = 1e15
 
@@ -154,14 +155,17 @@ def _check_footprint(footprint: Footprint) -> None:
 
 
 def _assumptions(job: Job, work: Work, candidates: Sequence[Candidate], constraints: Constraints) -> tuple[str, ...]:
-    notes = [work.sentence, *job.assumptions]
+    no_speed = bool(candidates) and all(candidate.step_time_s is None for candidate in candidates)
+    amount = _NOTHING_TO_COMPARE if no_speed and work.batches is None else work.sentence
+    notes = [amount, *job.assumptions]
     best = candidates[0].step_time_s if candidates else None
     if best is not None and candidates[0].gpu is not None and job.kernels * HOST_S_PER_KERNEL[1] > 0.9 * best.mid:
         notes.append(
             "The steps are so small that launching kernels from the host sets the pace: a faster GPU gains little, a "
             "larger batch or compiling does."
         )
-    notes.append("Each GPU keeps the batch size of the run; more GPUs work through more samples in a step.")
+    if not no_speed:
+        notes.append("Each GPU keeps the batch size of the run; more GPUs work through more samples in a step.")
     if job.data_wait_s:
         notes.append("Waiting for the data loader is the same everywhere: it depends on the host.")
     if constraints.budget_usd is not None and work.batches is None:
@@ -173,9 +177,8 @@ def _assumptions(job: Job, work: Work, candidates: Sequence[Candidate], constrai
         )
     stale = sum(offer.stale for offer in rented)
     if stale:
-        notes.append(
-            f"{stale} of {len(rented)} prices are more than 30 days old or undated: check them before deciding."
-        )
+        which = f"All {stale}" if stale == len(rented) > 1 else f"{stale} of {len(rented)}"
+        notes.append(f"{which} prices are more than 30 days old or undated: check them before deciding.")
     if any(candidate.acquisition == "buy" for candidate in candidates):
         notes.append("Purchases count the GPUs at their launch price, without machine, electricity and resale.")
     notes.append("Energy is that of the GPUs alone.")

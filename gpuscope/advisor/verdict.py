@@ -147,7 +147,7 @@ def _rent_words(best: Option) -> str:
     if candidate.cost_usd is not None:
         return f"{rate}, {format_money_range(candidate.cost_usd)} in all{_done(candidate)}"
     if best.compared_usd is not None and candidate.step_time_s is not None:
-        return f"{rate}, about {compared_cost(best.compared_usd)}, the least of all"
+        return f"{rate}, about {compared_cost(best.compared_usd)}, the least of all offers"
     return f"{rate}, the lowest price of those with the memory; the speed is not known"
 
 

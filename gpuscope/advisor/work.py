@@ -10,15 +10,17 @@ from gpuscope.errors import UsageError
 
 COMPARED_STEPS = 1000
 """Where the total is not known, costs are compared for this many of the run's steps."""
+_SHOWN_STEPS = 1_000_000
+"""Where the total is not known, costs are shown for this many steps, so that they differ in more than a last cent."""
 
 
 def compared_cost(usd: float) -> str:
-    """What `COMPARED_STEPS` cost, in words, for as many steps as make it at least a cent: `$0.38 for 10M steps`.
+    """What steps cost, in words: `$0.38 for 1M steps`; for more steps only where that would be less than a cent.
 
     Args:
         usd: of `COMPARED_STEPS` steps.
     """
-    steps = COMPARED_STEPS
+    usd, steps = usd * (_SHOWN_STEPS / COMPARED_STEPS), _SHOWN_STEPS
     while 0 < usd < 0.01 and steps < 10**9:
         usd, steps = usd * 10, steps * 10
     return f"{format_money(usd)} for {format_count(steps)} steps"
@@ -86,8 +88,8 @@ def _total(constraints: Constraints, per_batch: float | None, replicas: float) -
         samples = constraints.total_epochs * constraints.samples_per_epoch
     if samples is None:
         return None, (
-            f"The total amount of work was not given: costs are compared for {COMPARED_STEPS} steps of the run. "
-            "Give total samples, steps or epochs for the time and cost of the whole."
+            "The total amount of work was not given: running costs are compared for the same number of steps. Give "
+            "total samples, steps or epochs for the time and cost of the whole."
         )
     if per_batch is None:
         raise UsageError("The run's batch size is not known, so samples cannot be counted: give the total in steps.")

@@ -12,7 +12,7 @@ from typing import Any
 from gpuscope.advisor.estimate import DTYPES, estimate, estimate_sentence
 from gpuscope.advisor.optimizers import OPTIMIZERS
 from gpuscope.cli.streams import print_document
-from gpuscope.cli.tables import candidate_table
+from gpuscope.cli.tables import MARKS, candidate_table
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.domain.units import parse_count, parse_duration
@@ -112,10 +112,10 @@ def recommendation_text(recommendation: Recommendation, shown: int | None) -> st
     """The recommendation for a terminal."""
     lines = [recommendation.sentence, ""]
     if recommendation.candidates:
-        lines += [candidate_table(recommendation, shown), ""]
+        lines += [candidate_table(recommendation, shown), MARKS, ""]
     hidden = 0 if shown is None else max(0, len(recommendation.candidates) - shown)
     if hidden:
-        lines.append(f"{hidden} more candidates: --all lists them.")
+        lines.append(f"{hidden} more {'candidate' if hidden == 1 else 'candidates'}: --all lists them.")
     if recommendation.rejected:
         lines.append(f"{len(recommendation.rejected)} configurations were rejected; --json says why each.")
     lines += [f"Assumed: {assumption}" for assumption in recommendation.assumptions]
@@ -132,7 +132,9 @@ def _add_estimate(commands: Any) -> None:
     )
     parser.add_argument("--params", metavar="N", type=_count, required=True, help="such as 7B or 350M")
     parser.add_argument("--dtype", default="fp32", help=f"one of {', '.join(DTYPES)} (default fp32)")
-    parser.add_argument("--stage", "--task", choices=["training", "inference"], default="inference")
+    parser.add_argument(
+        "--stage", "--task", choices=["training", "inference"], default="inference", help="default: inference"
+    )
     parser.add_argument("--optimizer", default="adamw", help=f"one of {', '.join(OPTIMIZERS)} (default adamw)")
     parser.add_argument("--batch", metavar="N", type=_count, help="sequences in a step; then activations are counted")
     parser.add_argument("--sequence-length", metavar="N", type=_count, help="tokens of a sequence")

@@ -9,6 +9,7 @@ from gpuscope.domain.recommendation import Candidate, Recommendation
 from gpuscope.domain.units import format_duration_range, format_money_range
 
 UNKNOWN = "—"
+MARKS = "> recommended   * alternate   basis: what the step time rests on"
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
@@ -26,12 +27,12 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Sequenc
 
 
 def candidate_table(recommendation: Recommendation, shown: int | None) -> str:
-    """The candidates, best first; `>` marks the recommended one, `*` the alternates."""
+    """The candidates, best first, with the marks of `MARKS`."""
     rows = []
     for number, candidate in enumerate(recommendation.candidates[:shown]):
         mark = ">" if number == recommendation.recommended else "*" if number in recommendation.alternates else ""
         rows.append([mark, *_cells(candidate)])
-    headings = ["", "configuration", "how", "fits", "step", "finished in", "cost", "per hour", "sure by"]
+    headings = ["", "configuration", "how", "fits", "step", "finished in", "cost", "per hour", "basis"]
     return table(headings, rows, right=(4, 5, 6, 7))
 
 

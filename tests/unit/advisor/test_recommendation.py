@@ -127,6 +127,11 @@ def test_buying_names_the_launch_price_as_no_quote() -> None:
     assert all(each.acquisition == "buy" for each in found.candidates)
 
 
+def test_without_total_work_the_smaller_of_equally_worthwhile_purchases_comes_first() -> None:
+    found = advise(with_data_wait(cpu_footprint(), 1.0), acquisition="buy", vendors=("NVIDIA",))
+    assert best(found).count == 1
+
+
 def test_no_price_needs_a_quote() -> None:
     found = advise(cpu_footprint(), acquisition="buy", gpus=("h200-nvl-141gb",))
     assert found.verdict is Verdict.NEEDS_QUOTE
@@ -256,7 +261,8 @@ def test_how_wrong_the_prediction_may_be_is_said() -> None:
 def test_without_total_work_steps_are_compared_and_said() -> None:
     found = advise(cpu_footprint())
     assert best(found).time_to_finish_s is None
-    assert "10k steps" in best(found).reason
+    rents = [each for each in found.candidates if each.acquisition == "rent" and each.step_time_s is not None]
+    assert all("for 1M steps" in each.reason for each in rents)
     assert any("total amount of work was not given" in note for note in found.assumptions)
 
 
@@ -264,6 +270,12 @@ def test_unknown_speed_is_said_and_nothing_is_made_up() -> None:
     found = advise(cpu_footprint(ops=()))
     assert all(each.step_time_s is None for each in found.candidates if each.acquisition != "keep")
     assert "speed is not known" in found.sentence
+
+
+def test_without_any_speed_nothing_is_said_of_steps() -> None:
+    notes = " ".join(advise(estimate(7 * B, "fp16", "inference")).assumptions)
+    assert "compared by its price alone" in notes
+    assert "of the run" not in notes
 
 
 def test_recommendation_survives_json_and_is_the_same_each_time() -> None:
