@@ -279,12 +279,18 @@ def _short_name(dtype: str | None) -> str:
 
 
 def _gigabytes(value: float) -> str:
-    decimal = f"{value / GB:.3g} GB" if value >= GB else f"{value / 1e6:.3g} MB"
-    return f"{decimal} ({value / GIB:.3g} GiB)" if value >= GB else decimal
+    """In vendors' decimal units, three figures, with the binary ones beside them."""
+    if value < GB:
+        return f"{_three(value / 1e6)} MB"
+    return f"{_three(value / GB)} GB ({_three(value / GIB)} GiB)"
+
+
+def _three(value: float) -> str:
+    """Three significant figures, thousands in full: `26.1`, `1,400`."""
+    return f"{float(f'{value:.3g}'):,g}" if value < 1e6 else f"{value:,.0f}"
 
 
 def _range_words(value: Range) -> str:
-    if value.low == value.high:
-        return _gigabytes(value.mid)
     unit, size = ("GB", GB) if value.mid >= GB else ("MB", 10**6)
-    return f"about {value.mid / size:.3g} {unit} ({value.low / size:.3g}–{value.high / size:.3g} {unit})"
+    low, mid, high = (_three(end / size) for end in (value.low, value.mid, value.high))
+    return _gigabytes(value.mid) if low == high else f"about {mid} {unit} ({low}–{high} {unit})"

@@ -382,3 +382,9 @@ def test_batch_adds_activations_and_work() -> None:
 def test_estimates_refuse_what_is_not_known(arguments: tuple[int, str, str], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         estimate(*arguments)
+
+
+def test_big_models_are_told_in_whole_numbers() -> None:
+    sentence = estimate_sentence(estimate(70 * 10**9, "fp32", "training"))
+    assert "about 1,400 GB" in sentence
+    assert "e+" not in sentence
