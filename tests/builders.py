@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from gpuscope.domain.base import Range
 from gpuscope.domain.device import Device, Host
 from gpuscope.domain.footprint import (
@@ -71,6 +73,7 @@ def build_session(
     hostname: str = HOSTNAME,
     outcome: RunOutcome | None = None,
     close: bool = True,
+    recording: bool = False,
 ) -> Path:
     """Write a session of a run that trains evenly for `steps` steps after two seconds of start-up.
 
@@ -86,8 +89,12 @@ def build_session(
         hostname: what the machine is called.
         outcome: how it ended; finished when not given.
         close: leave one plain file; otherwise the session looks interrupted.
+        recording: say that nothing was started, only watched.
     """
-    writer = SessionWriter.create(path, _manifest(display, hostname, interval_s))
+    manifest = _manifest(display, hostname, interval_s)
+    if recording:
+        manifest = msgspec.structs.replace(manifest, kind="record", run=None)
+    writer = SessionWriter.create(path, manifest)
     for index in range(gpus):
         writer.add_device(_device(index, gpu_name))
     end_s = 2.0 + (steps + 4) * step_s + 1.0

@@ -10,7 +10,7 @@ import msgspec
 from gpuscope.advisor import explain
 from gpuscope.advisor.catalogue import Catalogue
 from gpuscope.advisor.constraints import BUY, DEFAULT_COUNTS, KEEP, RENT, Offers
-from gpuscope.advisor.cost import hourly_price, on_sale, purchase_usd, rent_usd, shown_offer
+from gpuscope.advisor.cost import hourly_price, on_sale, purchase_usd, rent_usd, shown_offer, why_not_on_sale
 from gpuscope.advisor.energy import energy_kwh, power_watts
 from gpuscope.advisor.interconnect import interconnect_of
 from gpuscope.advisor.job import TRAINING, Job
@@ -256,13 +256,11 @@ class Builder:
     def _why_unavailable(self, gpu: GpuSpec, count: int) -> tuple[str, str]:
         acquisition = self._constraints.acquisition
         if acquisition == BUY:
-            words = (
-                "it is sold only in machines of another size" if on_sale(gpu) else f"it is not on sale ({gpu.status})"
-            )
-            return "not_on_sale", words
+            return "not_on_sale", why_not_on_sale(gpu) or "it is sold only in machines of another size"
         code, words = self._offers.why_none(gpu.id, count)
-        if acquisition is None and not on_sale(gpu):
-            words += f", and it is not on sale ({gpu.status})"
+        no_sale = why_not_on_sale(gpu)
+        if acquisition is None and no_sale is not None:
+            words += f", and {no_sale}"
         return code, words
 
 

@@ -12,7 +12,11 @@ FRESH_DAYS = 30
 """Prices older than this are marked as stale."""
 
 # Status words of GPUs that cannot be bought new.
-_NOT_ON_SALE = ("announced", "cancelled", "eol")
+_NOT_ON_SALE = {
+    "announced": "it is announced, but not on sale yet",
+    "cancelled": "it is not generally sold",
+    "eol": "it is not sold new any more",
+}
 _ONLY_RENTED = "(AWS)"
 
 
@@ -56,4 +60,11 @@ def purchase_usd(gpu: GpuSpec, count: int) -> float | None:
 
 def on_sale(gpu: GpuSpec) -> bool:
     """Whether such a GPU can be bought new, as far as the catalogue says."""
-    return not gpu.status.startswith(_NOT_ON_SALE) and _ONLY_RENTED not in gpu.name
+    return why_not_on_sale(gpu) is None
+
+
+def why_not_on_sale(gpu: GpuSpec) -> str | None:
+    """A clause that says why such a GPU cannot be bought new; None: it can, as far as the catalogue says."""
+    if _ONLY_RENTED in gpu.name:
+        return "it is only rented out"
+    return next((words for status, words in _NOT_ON_SALE.items() if gpu.status.startswith(status)), None)

@@ -54,7 +54,7 @@ def build_report(
     report = Report(
         language=language,
         title=texts("report.title"),
-        workload=_workload_name(manifest, footprint),
+        workload=_workload_name(manifest, footprint, texts),
         generated=(now or datetime.now(UTC)).isoformat(timespec="seconds"),
         session=session,
         decision=choice.decision(recommendation, texts),
@@ -79,11 +79,11 @@ def build_report(
     return scrub(report, Report, None if include_identity else Redactor(manifest))
 
 
-def _workload_name(manifest: Manifest, footprint: Footprint) -> str:
-    """What was run, without the folders it lies in; else the model; else the kind of session."""
+def _workload_name(manifest: Manifest, footprint: Footprint, texts: Texts) -> str:
+    """What was run, without the folders it lies in; else the model; else that it is a recording."""
     if manifest.run is not None:
         return command_title(manifest.run.display)
-    return footprint.workload.model or manifest.kind
+    return footprint.workload.model or texts("report.recording")
 
 
 def _session(reader: SessionReader, texts: Texts) -> SessionReference:
@@ -115,7 +115,6 @@ def _session_group(session: SessionReference, texts: Texts) -> Group:
             figure("figure.sha256", session.sha256, missing=texts("missing.live")),
             figure("figure.session_kind", session.kind),
             figure("figure.started", session.started),
-            figure("figure.recorded_by", session.gpuscope_version),
         ),
     )
 

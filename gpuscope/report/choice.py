@@ -56,14 +56,17 @@ def _expectation(choice: Candidate, sentence: str, texts: Texts) -> Iterable[str
 
 def _price_sentences(recommendation: Recommendation, texts: Texts) -> list[str]:
     choice = recommended(recommendation)
-    if choice is not None and choice.acquisition == "buy" and choice.cost_usd is not None:
+    if choice is None:
+        return []
+    if choice.acquisition == "buy" and choice.cost_usd is not None:
         return [texts("decision.launch_price")]
     if recommendation.prices_as_of is None:
         return [texts("decision.no_prices")]
     found = prices(recommendation)
     stale = sum(price.stale for price in found)
     sentences = [texts("decision.prices", dates=recommendation.prices_as_of)]
-    return [*sentences, texts("decision.stale", stale=stale, total=len(found))] if stale else sentences
+    which = texts("decision.all" if stale == len(found) > 1 else "decision.some", stale=stale, total=len(found))
+    return [*sentences, texts("decision.stale", which=which)] if stale else sentences
 
 
 _KEY_FIGURES = 4

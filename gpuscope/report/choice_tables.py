@@ -1,4 +1,4 @@
-"""The PDF's tables of candidates, rejections and prices."""
+"""The PDF's tables of candidates and rejections."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from reportlab.platypus import Flowable, Spacer
 
 from gpuscope.domain.recommendation import Candidate, Rejected
 from gpuscope.report.choice import counted_names, fit_text
-from gpuscope.report.format import DASH, number, optional
-from gpuscope.report.model import Price, RankedCandidate, RejectionGroup, Report
+from gpuscope.report.format import optional
+from gpuscope.report.model import RankedCandidate, RejectionGroup
 from gpuscope.report.styles import CONTENT_WIDTH, GREY, TROUBLE, paragraph, style
 from gpuscope.report.tables import Cell, grid, number_cell, text_cell
 from gpuscope.report.text import Texts
 
 _CANDIDATE_COLUMNS = (
-    ("column.rank", 20.0),
+    ("column.rank", 28.0),
     ("column.configuration", 118.0),
     ("column.memory", 100.0),
     ("column.step", 60.0),
     ("column.finish", 54.0),
-    ("column.rate", 42.0),
+    ("column.rate", 48.0),
     ("column.cost", 62.0),
     ("column.energy", 46.0),
 )
@@ -28,7 +28,7 @@ _FIRST_NUMBER = 2
 MAX_CANDIDATES = 24
 """Rows in the table; nobody reads on, and the JSON report has them all."""
 _NAMES_A_ROW = 10
-"""A row of a table cannot be broken over pages."""
+"""A row of a table cannot be broken over pages; more names than these are a paragraph."""
 
 
 def candidate_table(candidates: Sequence[RankedCandidate], texts: Texts) -> list[Flowable]:
@@ -112,71 +112,45 @@ def alternates(candidates: Sequence[RankedCandidate], texts: Texts) -> Iterator[
         yield paragraph(line, style(before=1.5))
 
 
-def rejection_tables(groups: Sequence[RejectionGroup], texts: Texts) -> list[Flowable]:
-    """One table for each kind of reason."""
+def rejections(groups: Sequence[RejectionGroup], texts: Texts) -> Iterator[Flowable]:
+    """Each kind of reason with its configurations; a reason that many share is said once."""
     if not groups:
-        return []
-    flowables: list[Flowable] = [paragraph(texts("rejected.largest"), style(colour=GREY))]
-    widths = [CONTENT_WIDTH * 0.5, CONTENT_WIDTH * 0.5]
+        return
+    yield paragraph(texts("rejected.largest"), style(colour=GREY))
     for group in groups:
         title = texts.or_else(f"rejected.{group.reason_code}", texts("rejected.other"))
         heading = texts("rejected.count", title=title, count=len(group.rejected))
-        rows = [[text_cell(name), text_cell(reason, colour=GREY)] for name, reason in _merged(group.rejected, texts)]
-        flowables += [Spacer(1, 6), grid([heading, texts("column.reason")], rows, widths)]
-    return flowables
+        yield paragraph(heading, style(bold=True, before=8).clone("minor", keepWithNext=1))
+        merged = _merged(group.rejected, texts)
+        for reason, names in merged.items():
+            if len(names) > _NAMES_A_ROW:
+                yield paragraph(reason, style(before=3).clone("reason", keepWithNext=1))
+                yield paragraph(f"{', '.join(names)}.", style(colour=GREY, before=1))
+        rows = [
+            [text_cell(", ".join(names)), text_cell(reason, colour=GREY)]
+            for reason, names in merged.items()
+            if len(names) <= _NAMES_A_ROW
+        ]
+        if rows:
+            yield Spacer(1, 3)
+            widths = [CONTENT_WIDTH * 0.5, CONTENT_WIDTH * 0.5]
+            yield grid([texts("column.configuration"), texts("column.reason")], rows, widths)
 
 
-def _merged(rejected: Sequence[Rejected], texts: Texts) -> list[tuple[str, str]]:
-    """Names and reason: one name a GPU, with the reason of its largest number; equal reasons together."""
+def _merged(rejected: Sequence[Rejected], texts: Texts) -> dict[str, list[str]]:
+    """Names by reason: one name a GPU, with the reason of its largest number."""
     by_gpu: dict[str, list[Rejected]] = {}
     for item in rejected:
         by_gpu.setdefault(item.gpu_name or item.gpu or "", []).append(item)
     names: dict[str, list[str]] = {}
     for members in by_gpu.values():
         largest = max(members, key=lambda item: item.count)
-        names.setdefault(_bare_reason(largest), []).extend(counted_names(members, texts))
-    return [
-        (", ".join(found[start : start + _NAMES_A_ROW]), reason)
-        for reason, found in names.items()
-        for start in range(0, len(found), _NAMES_A_ROW)
-    ]
+        names.setdefault(bare_reason(largest), []).extend(counted_names(members, texts))
+    return names
 
 
-def _bare_reason(rejected: Rejected) -> str:
+def bare_reason(rejected: Rejected) -> str:
     """The reason without the name of the configuration before it, which has its own column."""
     name, colon, rest = rejected.reason.partition(": ")
     is_name = colon and rejected.gpu_name is not None and name.endswith(rejected.gpu_name)
     return rest[:1].upper() + rest[1:] if is_name else rejected.reason
-
-
-def price_table(report: Report, texts: Texts) -> Iterator[Flowable]:
-    """Every published price with its date and source."""
-    if report.prices:
-        keys = ("offer", "region", "on_demand", "spot", "date", "source")
-        shares = (0.22, 0.12, 0.1, 0.1, 0.12, 0.34)
-        rows = [_price_row(price, texts) for price in report.prices]
-        widths = [CONTENT_WIDTH * share for share in shares]
-        yield grid([texts(f"column.{key}") for key in keys], rows, widths, right=(2, 3, 4))
-    else:
-        yield paragraph(texts("decision.no_prices"), style(colour=GREY))
-    if report.needs_quote:
-        yield paragraph(texts("price.needs_quote", names=", ".join(report.needs_quote)), style(before=5))
-
-
-def _price_row(price: Price, texts: Texts) -> list[Cell]:
-    date = price.price_date or texts("price.undated")
-    if price.stale and price.price_date:
-        date = f"{date} {texts('price.stale')}"
-    status = f"{price.source} ({price.status})" if price.status else price.source
-    return [
-        text_cell(f"{price.provider} {price.instance_type}"),
-        text_cell(price.region or DASH),
-        number_cell(_rate(price.usd_per_hour)),
-        number_cell(_rate(price.spot_usd_per_hour)),
-        number_cell(date, TROUBLE if price.stale else style().textColor),
-        [text_cell(status), *([text_cell(price.source_url, colour=GREY)] if price.source_url else [])],
-    ]
-
-
-def _rate(usd_per_hour: float | None) -> str:
-    return DASH if usd_per_hour is None else number(usd_per_hour, "usd_per_hour")

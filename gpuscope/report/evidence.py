@@ -44,9 +44,10 @@ def evidence(
     footprint = facts.footprint
     make = FigureMaker(footprint, texts("missing.figure"))
     kind = footprint.source.kind
+    source = "recorded" if facts.manifest.kind == "record" else kind
     return Evidence(
         source_kind=kind,
-        source_sentence=texts.or_else(f"source.{kind}", kind),
+        source_sentence=texts.or_else(f"source.{source}", kind),
         groups=(
             _machine(facts, make, texts),
             _software(facts, make, texts),

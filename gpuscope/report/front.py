@@ -6,6 +6,7 @@ from reportlab.platypus import Flowable, HRFlowable, PageBreak, Spacer, Table, T
 from reportlab.platypus.flowables import TopPadder
 
 from gpuscope.report.choice import candidate_name
+from gpuscope.report.choice_tables import bare_reason
 from gpuscope.report.cost_time import cost_time_plot
 from gpuscope.report.format import figure_text
 from gpuscope.report.model import Figure, Report
@@ -100,7 +101,8 @@ def _obstacles(report: Report, texts: Texts) -> list[Flowable]:
         title = texts.or_else(f"rejected.{group.reason_code}", texts("rejected.other"))
         name = candidate_name(first, texts)
         lines.append(paragraph(texts("rejected.count", title=title, count=len(group.rejected)), style(before=4)))
-        lines.append(paragraph(texts("rejected.example", name=name, reason=first.reason), style(colour=GREY)))
+        reason = bare_reason(first)
+        lines.append(paragraph(texts("rejected.example", name=name, reason=reason), style(colour=GREY)))
     return lines
 
 

@@ -8,9 +8,10 @@ from reportlab.platypus import CondPageBreak, Flowable, KeepTogether, Paragraph,
 
 from gpuscope.domain.recommendation import Explanation
 from gpuscope.report.charts import breakdown_bar, time_plot
-from gpuscope.report.choice_tables import alternates, candidate_table, price_table, rejection_tables
+from gpuscope.report.choice_tables import alternates, candidate_table, rejections
 from gpuscope.report.format import DASH, figure_text
 from gpuscope.report.model import Evidence, Figure, Group, Identity, Outcome, Report, SessionReference
+from gpuscope.report.price_table import price_table
 from gpuscope.report.styles import CONTENT_WIDTH, GREY, HEADING_SIZE, TROUBLE, paragraph, style
 from gpuscope.report.tables import Cell, figure_table, grid, number_cell, text_cell
 from gpuscope.report.text import Texts
@@ -60,7 +61,7 @@ def body(report: Report, texts: Texts) -> list[Flowable]:
         *(candidate_table(report.candidates, texts) if report.candidates else [_none(texts)]),
         *_configuration(report, texts),
         *heading("section.rejections", texts),
-        *(rejection_tables(report.rejections, texts) or [_none(texts)]),
+        *(rejections(report.rejections, texts) if report.rejections else [_none(texts)]),
         *_assumptions(report, texts),
         *heading("section.prices", texts),
         *price_table(report, texts),

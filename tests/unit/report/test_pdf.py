@@ -11,6 +11,7 @@ import pypdf
 import pypdfium2
 import pytest
 
+from gpuscope.domain.footprint import Footprint, FootprintSource
 from gpuscope.domain.recommendation import CandidateMemory, Rejected
 from gpuscope.report.choice_tables import MAX_CANDIDATES
 from gpuscope.report.format import figure_text, optional
@@ -125,7 +126,7 @@ def test_many_gpus_and_candidates_break_well_and_fast(make_report: MakeReport) -
     pages = [" ".join(page.extract_text().split()) for page in pypdf.PdfReader(BytesIO(content)).pages]
     with_rows = [page for page in pages if "examplecloud g" in page and "basis: specification" in page]
     assert len(with_rows) > 1
-    assert all("Memory a GPU" in page for page in with_rows)  # the heading is repeated
+    assert all("Memory per GPU" in page for page in with_rows)  # the heading is repeated
     everything = " ".join(pages)
     assert all(ranked.name in everything for ranked in report.candidates[:MAX_CANDIDATES])
 
@@ -146,7 +147,7 @@ def test_columns_that_nobody_has_are_left_out(make_report: MakeReport) -> None:
     report = make_report(recommendation=recommendation)
     text = pdf_text(pdf_bytes(report))
     assert "Energy, kWh" not in text
-    assert "Cost an hour, USD, against step time" in text
+    assert "Cost per hour, USD, against step time" in text
     missing = {figure.key: figure.missing for figure in report.configuration}
     assert missing["choice.time"] == missing["choice.cost"] == "The amount of work was not given."
 
@@ -175,6 +176,30 @@ def test_rejections_share_a_row_a_gpu(make_report: MakeReport) -> None:
     assert "Not enough memory (3)" in text
     assert "1, 2, 4 × Tesla T4" in text
     assert "It needs 16 GiB." in text
+
+
+def test_a_reason_that_many_share_is_said_once(make_report: MakeReport) -> None:
+    rejected = tuple(
+        Rejected(gpu=f"g{index}", gpu_name=f"GPU {index}", count=1, reason_code="no_offer",
+                 reason=f"1× GPU {index}: nobody offers it.")
+        for index in range(60)
+    )  # fmt: skip
+    recommendation = msgspec.structs.replace(build_recommendation(), rejected=rejected)
+    text = pdf_text(pdf_bytes(make_report(recommendation=recommendation)))
+    assert text.count("Nobody offers it.") == 1
+    assert all(f"1 × GPU {index}" in text for index in range(60))
+
+
+def test_each_source_of_prices_is_named_once(make_report: MakeReport) -> None:
+    text = pdf_text(pdf_bytes(make_report(recommendation=build_recommendation(20, 0))))
+    assert text.count("https://example.com/prices") == 1
+    assert text.count("examplecloud g") > 20
+
+
+def test_a_recording_is_not_called_a_run(make_report: MakeReport) -> None:
+    report = make_report(recording=True, footprint=Footprint(source=FootprintSource(kind="measured")))
+    assert report.workload == "a recording of the machine"
+    assert report.evidence.source_sentence.startswith("The machine was recorded")
 
 
 def test_no_page_is_empty_and_nothing_is_cut(make_report: MakeReport) -> None:
