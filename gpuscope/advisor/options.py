@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from gpuscope.advisor.constraints import BUY, KEEP, RENT
@@ -9,6 +10,9 @@ from gpuscope.advisor.work import Work
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Candidate, Constraints
 from gpuscope.domain.units import format_duration, format_duration_range, format_money
+
+_ROOM = 1.01
+"""Over what is needed: three figures are shown, and what is shown must be enough when it is typed in."""
 
 
 class Breach(NamedTuple):
@@ -73,7 +77,7 @@ def _deadline(candidate: Candidate, constraints: Constraints, breaches: list[Bre
                 "deadline",
                 f"it needs {format_duration_range(time_s)}, the deadline is {format_duration(limit)}",
                 time_s.mid / limit,
-                f"a deadline of {format_duration(time_s.mid)} instead of {format_duration(limit)}",
+                f"a deadline of {format_duration(time_s.mid * _ROOM)} instead of {format_duration(limit)}",
             )
         )
     elif time_s.high > limit:
@@ -90,7 +94,7 @@ def _budget(
                 "budget_per_hour",
                 f"it costs {format_money(hourly.mid)} an hour, the budget is {format_money(limit)}",
                 hourly.mid / limit,
-                f"{format_money(hourly.mid)} an hour instead of {format_money(limit)}",
+                f"{_money_up(hourly.mid)} an hour instead of {format_money(limit)}",
             )
         )
     limit = constraints.budget_usd
@@ -108,11 +112,17 @@ def _budget(
                 "budget",
                 f"it costs about {format_money(cost.mid)}, the budget is {format_money(limit)}",
                 cost.mid / limit,
-                f"a budget of {format_money(cost.mid)} instead of {format_money(limit)}",
+                f"a budget of {_money_up(cost.mid)} instead of {format_money(limit)}",
             )
         )
     elif cost.high > limit:
         risks.append(f"it may go over the budget: up to {format_money(cost.high)}")
+
+
+def _money_up(usd: float) -> str:
+    """An amount rounded up to what `format_money` shows, so that it is enough."""
+    shown_per_usd = 100 if usd < 100 else 1
+    return format_money(math.ceil(usd * shown_per_usd) / shown_per_usd)
 
 
 def _power(constraints: Constraints, power_w: float | None, breaches: list[Breach]) -> None:

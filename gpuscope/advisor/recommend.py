@@ -45,7 +45,7 @@ def recommend(footprint: Footprint, constraints: Constraints, catalogue: Catalog
     """
     check(constraints, catalogue)
     _check_footprint(footprint)
-    if not _says_anything(footprint):
+    if not says_anything(footprint):
         return Recommendation(verdict=Verdict.IMPOSSIBLE, sentence=NOTHING_KNOWN, constraints=constraints)
     job = prepare(footprint, constraints, catalogue)
     work = work_of(job, constraints)
@@ -125,7 +125,7 @@ def _in_order(rejected: list[Rejected]) -> list[Rejected]:
     return sorted(rejected, key=lambda entry: (entry.gpu or "", entry.count, entry.reason_code))
 
 
-def _says_anything(footprint: Footprint) -> bool:
+def says_anything(footprint: Footprint) -> bool:
     """True when there is something to choose by: time, work or memory."""
     memory, time_s = footprint.memory, footprint.steps.time_s
     known = (

@@ -8,12 +8,15 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gpuscope.advisor.recommend import says_anything
 from gpuscope.cli.streams import print_document
 from gpuscope.domain.run import OutcomeKind, RunOutcome
+from gpuscope.engine.footprint import footprint_of
 from gpuscope.engine.listener import Listener
 from gpuscope.engine.manifest import default_session_name
 from gpuscope.engine.profile import profile
-from gpuscope.errors import UsageError
+from gpuscope.engine.session import open_session
+from gpuscope.errors import GpuscopeError, UsageError
 from gpuscope.runner.command import plan_launch
 
 STOPPED = 130
@@ -106,13 +109,25 @@ def _run(options: argparse.Namespace) -> int:
     )
     _say(outcome.sentence)
     if path.exists():
-        _say(f"next: gpuscope advise {path}")
+        _say(_next_step(path))
     else:
         _say(f"{path} was moved or deleted during the run: advise, report and open need its new name.")
     if options.json:
         with contextlib.suppress(OSError):
             print_document(outcome, sys.stderr)
     return _status(outcome)
+
+
+def _next_step(path: Path) -> str:
+    """Advice, where the session holds what advice is made of."""
+    try:
+        with open_session(path) as reader:
+            advisable = says_anything(footprint_of(reader))
+    except GpuscopeError:
+        advisable = True  # advise says what is wrong with the session
+    if advisable:
+        return f"next: gpuscope advise {path}"
+    return f"no training step was seen, so there is nothing to advise on; next: gpuscope footprint {path}"
 
 
 def _environment(pairs: list[str]) -> dict[str, str]:

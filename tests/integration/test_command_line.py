@@ -108,6 +108,7 @@ def test_a_script_that_fails_keeps_its_status_and_its_words(tmp_path: Path) -> N
     assert done.returncode == 1
     assert "ModuleNotFoundError" in done.stdout
     assert "gpuscope" not in done.stdout, "the traceback is the script's own"
+    assert "nothing to advise on; next: gpuscope footprint a.gpuscope" in done.stderr
     outcome = outcome_in(tmp_path / "a.gpuscope")
     assert outcome.kind is OutcomeKind.FAILED
     assert any("no_such_library_at_all" in line for line in outcome.last_output)

@@ -32,6 +32,7 @@ from gpuscope.domain.footprint import (
     Workload,
 )
 from gpuscope.domain.recommendation import Candidate, Constraints, Recommendation, Verdict
+from gpuscope.domain.units import parse_duration
 from gpuscope.errors import UsageError
 from tests.unit.advisor.advisor_jobs import (
     TODAY,
@@ -156,8 +157,15 @@ def test_impossible_budget_says_what_to_allow() -> None:
 def test_what_was_suggested_is_enough() -> None:
     limits: dict[str, Any] = {"total_steps": 1e8, "budget_usd": 1.0, "acquisition": "rent"}
     suggested = advise(cpu_footprint(), **limits).sentence.split("Allow a budget of $")[1].split(" ")[0]
-    limits["budget_usd"] = float(suggested.replace(",", "")) * 1.01
+    limits["budget_usd"] = float(suggested.replace(",", ""))
     assert advise(cpu_footprint(), **limits).verdict is Verdict.RENT
+
+
+@pytest.mark.parametrize("steps", [1e9, 3.3e9])
+def test_suggested_deadline_is_enough(steps: float) -> None:
+    found = advise(cpu_footprint(), total_steps=steps, deadline_s=600)
+    suggested = found.sentence.split("Allow a deadline of ")[1].split(" instead")[0]
+    assert advise(cpu_footprint(), total_steps=steps, deadline_s=parse_duration(suggested)).verdict is Verdict.RENT
 
 
 def test_175b_model_fits_no_single_gpu() -> None:
