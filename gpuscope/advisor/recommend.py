@@ -167,7 +167,7 @@ def _assumptions(job: Job, work: Work, candidates: Sequence[Candidate], constrai
     if not no_speed:
         notes.append("Each GPU keeps the batch size of the run; more GPUs work through more samples in a step.")
     if job.data_wait_s:
-        notes.append("Waiting for the data loader is the same everywhere: it depends on the host.")
+        notes.append("Waiting for the data loader is that of the run; another host may take half or twice as long.")
     if constraints.budget_usd is not None and work.batches is None:
         notes.append("Without the total work the budget is held only against purchase prices.")
     rented = [candidate.offer for candidate in candidates if candidate.offer is not None]

@@ -2,8 +2,8 @@
 
 Three ways, the surest first: the very measurement (same GPU, precision and stage); a transfer from a run on another
 GPU; the operators' work on a roofline. Where none of them has what it needs, the answer is None and a sentence.
-Waiting for the data loader belongs to the host and is kept; launching kernels is the host's too, and a step takes no
-less than that.
+Waiting for the data loader belongs to the host and is kept, with a range for another host; launching kernels is the
+host's too, and a step takes no less than that.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ MEASURED, SPECIFICATION = "measured", "specification"
 
 # A data loader that takes this share of a step may be what sets the pace; a faster GPU then gains nothing.
 LOADER_SHARE = 0.2
+# Loading data is work of the host's CPU, which is another one where the GPU is another one.
+OTHER_LOADER = CPU_TO_CPU.factor
 
 
 class StepTime(NamedTuple):
@@ -181,11 +183,13 @@ def _assembled(
     factor = combined(doubts)
     wait = job.data_wait_s
     device_s = max(device_s, rates.KERNEL_LATENCY_S)
-    low = max(device_s / factor, host_s[0]) + wait
+    low = max(device_s / factor, host_s[0]) + wait / OTHER_LOADER
     mid = max(device_s, host_s[1]) + wait
-    high = max(device_s * factor, host_s[2]) + wait
+    high = max(device_s * factor, host_s[2]) + wait * OTHER_LOADER
     if host_s[1] > device_s:
         how += "; launching kernels from the host sets the pace, not the GPU"
+    if wait:
+        how += f"; {wait:.2g} s of waiting for data, ×/÷ {OTHER_LOADER:g} on another host"
     if job.step_time_s is not None and wait > LOADER_SHARE * job.step_time_s.mid:
         high = max(high, job.step_time_s.mid)
         how += "; the data loader may set the pace"

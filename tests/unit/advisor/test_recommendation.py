@@ -114,6 +114,12 @@ def test_waiting_for_data_is_said() -> None:
     assert best(found).gpu is not None, "what to get after that is still said"
 
 
+def test_another_host_may_load_data_faster_or_slower() -> None:
+    step = best(advise(with_data_wait(cpu_footprint(), 1.0), total_steps=1e6)).step_time_s
+    assert step is not None
+    assert step.low < 0.6 < 1.9 < step.high
+
+
 def test_small_steps_are_said_to_be_bound_by_the_host() -> None:
     workload = msgspec.structs.replace(cpu_footprint().workload, trainable_parameters=1000)
     small = advise(cpu_footprint(ops=ops(1e-6), workload=workload), total_steps=1e7, acquisition="rent")
