@@ -44,12 +44,15 @@ _HOME_OWNER = re.compile(r"(?<![\w.-])(/home/|/Users/|[A-Za-z]:\\Users\\)([^/\\\
 def inert(text: str) -> str:
     """Without terminal escapes, control, direction and other invisible characters; one line; at most MAX_TEXT long."""
     text = _TERMINAL_ESCAPE.sub("", text)
-    text = _SPACES.sub(" ", text)
-    text = "".join(character for character in text if unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Co"})
-    text = text.strip()
+    text = "".join(character for character in text if character.isspace() or not _is_invisible(character))
+    text = _SPACES.sub(" ", text).strip()
     if len(text) > MAX_TEXT:
         return f"{text[:MAX_TEXT]}… ({len(text):,} characters)"
     return text
+
+
+def _is_invisible(character: str) -> bool:
+    return unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co"}
 
 
 def file_name(path: str) -> str:

@@ -104,6 +104,7 @@ def test_kept(redactor: Redactor, text: str) -> None:
 
 def test_inert() -> None:
     assert inert("\x1b]0;title\x07a\x1b[1mb\x00\u202ec\u200b\nd\t e") == "abc d e"
+    assert inert("a \x1b\rb") == "a b"
     long = inert("x" * 10_000)
     assert long == "x" * MAX_TEXT + "… (10,000 characters)"
 
