@@ -8,9 +8,15 @@ from gpuscope.domain.footprint import Footprint, Spread, TimePerStep
 from gpuscope.domain.units import format_bytes, format_count, format_duration
 
 
-def footprint_text(footprint: Footprint) -> str:
-    """What the job used, a line each; unknown figures are a dash."""
-    lines = [f"{name:<22}{value}" for name, value in _rows(footprint)]
+def footprint_text(footprint: Footprint, evidence_sha256: str | None) -> str:
+    """What the job used, a line each; unknown figures are a dash.
+
+    Args:
+        footprint: of the session.
+        evidence_sha256: the session's fingerprint, as its report shows it; None while it is still being written.
+    """
+    rows = [*_rows(footprint), ("evidence SHA-256", evidence_sha256 or UNKNOWN)]
+    lines = [f"{name:<22}{value}" for name, value in rows]
     lines += [f"{'finding':<22}{finding.sentence} {finding.remedy}".rstrip() for finding in footprint.findings]
     return "\n".join(lines)
 

@@ -16,7 +16,7 @@ from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.engine.advise import advise
 from gpuscope.engine.footprint import footprint_of
 from gpuscope.engine.session import open_session
-from gpuscope.store.reader import SessionReader
+from gpuscope.store.reader import SessionReader, SessionState
 
 
 def add_commands(commands: Any) -> None:
@@ -61,12 +61,13 @@ def _open(options: argparse.Namespace) -> int:
 def _footprint(options: argparse.Namespace) -> int:
     with open_session(options.file) as reader:
         footprint = footprint_of(reader)
+        evidence = None if reader.state() is SessionState.LIVE else reader.evidence_sha256()
         for note in reader.notes:
             print(f"gpuscope: {note}", file=sys.stderr)
     if options.json:
         print_document(footprint, sys.stdout)
     else:
-        print(footprint_text(footprint))
+        print(footprint_text(footprint, evidence))
     return 0
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from datetime import UTC, datetime
-from pathlib import Path
 
 from gpuscope.domain.device import Device
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Recommendation
 from gpuscope.domain.run import Manifest, RunOutcome
-from gpuscope.errors import SessionError
 from gpuscope.report import choice
 from gpuscope.report.evidence import Facts, evidence, gpu_groups
 from gpuscope.report.figures import figure
@@ -92,19 +89,11 @@ def _session(reader: SessionReader, texts: Texts) -> SessionReference:
     return SessionReference(
         session_id=manifest.session_id,
         kind=manifest.kind,
-        sha256=None if live else _sha256(reader.path),
+        sha256=None if live else reader.evidence_sha256(),
         started=datetime.fromtimestamp(manifest.created_wall_s, UTC).isoformat(timespec="seconds"),
         gpuscope_version=manifest.gpuscope_version,
         notes=(*reader.notes, texts("missing.live")) if live else tuple(reader.notes),
     )
-
-
-def _sha256(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise SessionError(f"{path} cannot be read any more ({error.strerror}).") from error
 
 
 def _session_group(session: SessionReference, texts: Texts) -> Group:

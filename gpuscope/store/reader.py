@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -29,6 +30,15 @@ from gpuscope.store.writer import tidy
 T = TypeVar("T")
 
 _MAX_SKIP = 1 << 40
+
+_EVIDENCE = (
+    "SELECT value FROM meta WHERE key='manifest'",
+    "SELECT data FROM documents WHERE kind='outcome'",
+    "SELECT uuid, data FROM devices ORDER BY uuid",
+    "SELECT seq, data FROM frames ORDER BY seq",
+    "SELECT seq, source, kind, data FROM events ORDER BY seq",
+    "SELECT seq, data FROM output ORDER BY seq",
+)
 
 
 class SessionState(StrEnum):
@@ -147,6 +157,21 @@ class SessionReader:
         except (*UNREADABLE, msgspec.MsgspecError):
             self._note_damage(f"the stored {kind}")
             return None
+
+    def evidence_sha256(self) -> str:
+        """Fingerprint of what was recorded: the same in every copy of a finished session, whatever advice was added.
+
+        SHA-256 over manifest, outcome, devices, frames, events and output as they are stored; each value is preceded
+        by its length as 8 bytes.
+        """
+        digest = hashlib.sha256()
+        for sql in _EVIDENCE:
+            with contextlib.suppress(*UNREADABLE):
+                for row in self._connection.execute(sql):
+                    for value in row:
+                        data = value if isinstance(value, bytes) else str(value).encode()
+                        digest.update(len(data).to_bytes(8, "big") + data)
+        return digest.hexdigest()
 
     def timeline(self) -> Timeline:
         """All scalar figures of the session."""

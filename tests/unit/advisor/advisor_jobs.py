@@ -10,6 +10,7 @@ import msgspec
 
 from gpuscope import paths
 from gpuscope.advisor.catalogue import Catalogue, load_catalogue
+from gpuscope.advisor.recommend import recommend
 from gpuscope.advisor.specs import CatalogueOffer, GpuSpec
 from gpuscope.domain.base import Range
 from gpuscope.domain.footprint import (
@@ -27,6 +28,7 @@ from gpuscope.domain.footprint import (
     TimePerStep,
     Workload,
 )
+from gpuscope.domain.recommendation import Candidate, Constraints, Recommendation
 
 TODAY = date(2026, 11, 30)
 GIB = 1024**3
@@ -137,3 +139,17 @@ def offer(gpu_id: str = "test-24", count: int = 1, price: float = 1.0, **changes
         source="a price list",
     )
     return msgspec.structs.replace(made, **changes)
+
+
+def advise(footprint: Footprint, catalogue: Catalogue | None = None, **limits: Any) -> Recommendation:
+    return recommend(footprint, Constraints(**limits), catalogue or shipped(), today=TODAY)
+
+
+def best(found: Recommendation) -> Candidate:
+    assert found.recommended is not None
+    return found.candidates[found.recommended]
+
+
+def usd(candidate: Candidate) -> float:
+    assert candidate.cost_usd is not None
+    return candidate.cost_usd.mid

@@ -291,7 +291,7 @@ def test_the_stage_of_a_job_that_nobody_saw_is_an_assumption(tmp_path: Path) -> 
     session(path, []).close()
     footprint = footprint_of_session(path)
     assert footprint.provenance["/workload/stage"].kind == "assumed"
-    assert "training (assumed: nobody saw what the job does)" in footprint_text(footprint)
+    assert "training (assumed: nobody saw what the job does)" in footprint_text(footprint, None)
     seen = tmp_path / "b.gpuscope"
     session(seen, [(0.1, "framework", {"name": "torch", "version": "2.13.0"}), *steps(5, 0.1)]).close()
     assert footprint_of_session(seen).provenance["/workload/stage"].kind == "derived"

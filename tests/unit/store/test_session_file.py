@@ -286,3 +286,23 @@ def test_names_that_are_no_unicode_are_written_out(tmp_path: Path) -> None:
         assert reader.manifest.run.display == "caf\\xe9.py"
         (event,) = reader.events()
     assert event.data == {"message": "no caf\\xe9", "half \\ud83d": [b"\xe9", 1.5]}
+
+
+def test_the_fingerprint_is_that_of_the_evidence(tmp_path: Path) -> None:
+    path, other = tmp_path / "a.gpuscope", tmp_path / "b.gpuscope"
+    write(path, 5).close()
+    write(other, 6).close()
+
+    def fingerprint(session: Path) -> str:
+        with SessionReader(session) as reader:
+            return reader.evidence_sha256()
+
+    before = fingerprint(path)
+    assert before != fingerprint(other)
+    put_document(path, "recommendation", RunOutcome(kind=OutcomeKind.RECORDED, sentence="advice of another day"))
+    assert fingerprint(path) == before, "advice is no evidence"
+    with SessionReader(path) as reader:
+        reader.save_copy(tmp_path / "copy.gpuscope")
+    assert fingerprint(tmp_path / "copy.gpuscope") == before
+    put_document(path, "outcome", RunOutcome(kind=OutcomeKind.FINISHED, sentence="something else"))
+    assert fingerprint(path) != before
