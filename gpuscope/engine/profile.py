@@ -32,7 +32,7 @@ def profile(
     plan: LaunchPlan,
     *,
     interval_s: float = 0.1,
-    listener: Listener = Listener(),  # noqa: B008 - frozen
+    listener: Listener = Listener(),
 ) -> RunOutcome:
     """Run a workload and write everything about it into a new session.
 

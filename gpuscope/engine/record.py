@@ -27,7 +27,7 @@ def record(
     interval_s: float = 0.1,
     pid: int | None = None,
     parent_pid: int | None = None,
-    listener: Listener = Listener(),  # noqa: B008 - frozen
+    listener: Listener = Listener(),
 ) -> RunOutcome:
     """Record live figures into a new session until the time is up, a signal comes, or the followed process ends.
 

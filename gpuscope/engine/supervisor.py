@@ -71,7 +71,7 @@ class Supervisor:
         writer: SessionWriter,
         sampler: SamplerClient | None,
         workload: Workload | None = None,
-        listener: Listener = Listener(),  # noqa: B008 - frozen
+        listener: Listener = Listener(),
     ) -> None:
         """Take over an open writer and started sampler and workload."""
         self.writer = writer

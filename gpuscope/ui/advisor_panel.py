@@ -6,8 +6,8 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Constraints, Recommendation
@@ -21,6 +21,7 @@ from gpuscope.ui.advisor_source_bar import SourceBar
 from gpuscope.ui.advisor_sources import AdvisorSources, engine_sources
 from gpuscope.ui.background import Newest
 from gpuscope.ui.theme import GRID
+from gpuscope.ui.widgets.scroll import fill_scrolling
 
 DEBOUNCE_MS = 250
 """Typing pauses this long before the candidates are ranked again."""
@@ -111,14 +112,7 @@ class AdvisorPanel(QWidget):
         column.addWidget(self.message, 1)
         column.addWidget(self.result, 1)
         self.estimate_form.hide()
-        scroll = QScrollArea(self)
-        scroll.setWidget(page)
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(scroll)
+        fill_scrolling(self, page)
 
     def _connect(self) -> None:
         self.source_bar.changed.connect(self._on_source_changed)

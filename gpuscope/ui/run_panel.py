@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from gpuscope.domain.base import from_json, to_json
 from gpuscope.domain.run import Manifest, RunOutcome
@@ -28,6 +28,7 @@ from gpuscope.ui.run_status import RunStatus
 from gpuscope.ui.settings import WindowSettings
 from gpuscope.ui.theme import GRID, set_role
 from gpuscope.ui.widgets.focus import hide_without_passing_focus_on
+from gpuscope.ui.widgets.scroll import fill_scrolling
 from gpuscope.ui.widgets.section import Section
 
 LOOK_AROUND_MS = 400
@@ -159,14 +160,7 @@ class RunPanel(QWidget):
         column.addWidget(self._recent_section, 1)
         column.addStretch(0)
         self._recent_section.toggled.connect(partial(_share_height, column, self._recent_section))
-        scroll = QScrollArea(self)
-        scroll.setWidget(page)
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(scroll)
+        fill_scrolling(self, page)
         self.status.hide()
 
     def _connect(self) -> None:
