@@ -143,6 +143,7 @@ def test_stop_while_starting(tmp_path: Path) -> None:
 def test_stop_takes_children_that_left(tmp_path: Path) -> None:
     workload = python(STRAY + "time.sleep(300)", tmp_path)
     wait_for_output(tmp_path, "ready")
+    wait_for_output(tmp_path, "daemon")
     assert len(workload.leftovers()) == 2
     workload.request_stop(time.monotonic())
     wait_for_end(workload)
@@ -154,6 +155,7 @@ def test_stop_takes_children_that_left(tmp_path: Path) -> None:
 def test_normal_end_leaves_what_the_script_left(tmp_path: Path) -> None:
     workload = python(STRAY, tmp_path)
     assert wait_for_end(workload) == Ended(0)
+    wait_for_output(tmp_path, "daemon")  # it may say so after its parent has ended
     left = workload.leftovers()
     assert any(f"(pid {daemon_pid(tmp_path)})" in label for label in left)
     assert len(left) == 2
