@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from gpuscope.cli.streams import print_document
+from gpuscope.cli.streams import print_document, say
 from gpuscope.engine.listener import Listener
 from gpuscope.engine.manifest import default_session_name
 from gpuscope.engine.record import record
@@ -42,14 +42,10 @@ def _record(options: argparse.Namespace) -> int:
         interval_s=options.interval,
         pid=options.pid,
         parent_pid=options.parent,
-        listener=Listener(on_start=lambda: _say(f"recording to {path} {until}"), on_notice=_say),
+        listener=Listener(on_start=lambda: say(f"recording to {path} {until}"), on_notice=say),
     )
     if options.json:
         print_document(outcome, sys.stdout)
     else:
-        _say(f"{outcome.sentence} {outcome.ended_s:.1f} s are in {path}")
+        say(f"{outcome.sentence} {outcome.ended_s:.1f} s are in {path}")
     return 0
-
-
-def _say(sentence: str) -> None:
-    print(f"gpuscope: {sentence}", file=sys.stderr, flush=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpuscope.advisor.recommend import says_anything
-from gpuscope.cli.streams import print_document
+from gpuscope.cli.streams import print_document, say
 from gpuscope.domain.run import OutcomeKind, RunOutcome
 from gpuscope.engine.footprint import footprint_of
 from gpuscope.engine.listener import Listener
@@ -102,16 +102,16 @@ def _run(options: argparse.Namespace) -> int:
         plan,
         interval_s=options.interval,
         listener=Listener(
-            on_start=lambda: _say(" ".join(filter(None, [f"recording to {path}.", plan.spec.interpreter_note]))),
+            on_start=lambda: say(" ".join(filter(None, [f"recording to {path}.", plan.spec.interpreter_note]))),
             on_output=_Screen().show,
-            on_notice=_say,
+            on_notice=say,
         ),
     )
-    _say(outcome.sentence)
+    say(outcome.sentence)
     if path.exists():
-        _say(_next_step(path))
+        say(_next_step(path))
     else:
-        _say(f"{path} was moved or deleted during the run: advise, report and open need its new name.")
+        say(f"{path} was moved or deleted during the run: advise, report and open need its new name.")
     if options.json:
         with contextlib.suppress(OSError):
             print_document(outcome, sys.stderr)
@@ -167,8 +167,3 @@ class _Screen:
                 sys.stdout.buffer.flush()
             except OSError:
                 self._gone = True
-
-
-def _say(sentence: str) -> None:
-    with contextlib.suppress(OSError):
-        print(f"gpuscope: {sentence}", file=sys.stderr, flush=True)

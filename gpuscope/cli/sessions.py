@@ -11,7 +11,7 @@ from typing import Any
 
 from gpuscope.cli.advising import add_constraints, constraints_from
 from gpuscope.cli.footprint_text import footprint_text
-from gpuscope.cli.streams import print_document
+from gpuscope.cli.streams import print_document, say
 from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.engine.advise import advise
 from gpuscope.engine.footprint import footprint_of
@@ -61,13 +61,13 @@ def _open(options: argparse.Namespace) -> int:
 def _footprint(options: argparse.Namespace) -> int:
     with open_session(options.file) as reader:
         footprint = footprint_of(reader)
-        evidence = None if reader.state() is SessionState.LIVE else reader.evidence_sha256()
+        if options.json:
+            print_document(footprint, sys.stdout)
+        else:
+            evidence = None if reader.state() is SessionState.LIVE else reader.evidence_sha256()
+            print(footprint_text(footprint, evidence))
         for note in reader.notes:
-            print(f"gpuscope: {note}", file=sys.stderr)
-    if options.json:
-        print_document(footprint, sys.stdout)
-    else:
-        print(footprint_text(footprint, evidence))
+            say(note)
     return 0
 
 
@@ -86,7 +86,7 @@ def _report(options: argparse.Namespace) -> int:
             reader, footprint, recommendation, now=datetime.now(UTC), include_identity=options.include_identity
         )
         for note in reader.notes:
-            print(f"gpuscope: {note}", file=sys.stderr)
+            say(note)
     write_report(report, options.output, overwrite=True)  # named by the person, and made again at any time
-    print(f"gpuscope: the report is in {options.output}", file=sys.stderr)
+    say(f"the report is in {options.output}")
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 import os
@@ -35,6 +36,12 @@ def prepare_streams() -> None:
 def drop_output() -> None:
     """Let what is still to be printed go nowhere: Python would fail on it once more when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def say(sentence: str) -> None:
+    """Tell the person something, on standard error; a terminal that went away is no fault."""
+    with contextlib.suppress(OSError):
+        print(f"gpuscope: {sentence}", file=sys.stderr, flush=True)
 
 
 def print_document(value: Any, stream: TextIO) -> None:

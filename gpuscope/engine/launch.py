@@ -9,10 +9,11 @@ from pathlib import Path
 
 from gpuscope import paths
 from gpuscope.domain.base import Value
+from gpuscope.domain.run import LIVE_VIEW
 from gpuscope.engine import registry
 from gpuscope.engine.manifest import default_session_name
 from gpuscope.engine.registry import SessionSummary
-from gpuscope.engine.session import is_abandoned, is_orphan
+from gpuscope.engine.session import is_orphan
 from gpuscope.engine.supervisor import STOP_FILE
 from gpuscope.errors import RunError, SessionError
 from gpuscope.runner.processes import DetachedProcess, spawn_detached
@@ -136,30 +137,25 @@ def unfinished_sessions() -> list[UnfinishedRun]:
     """Runs that still go on, newest first; those that only need closing are left to `open_session`."""
     found = []
     for summary in registry.sessions(("run",)):
-        with contextlib.suppress(SessionError), SessionReader(summary.path) as reader:
-            live = reader.state() is SessionState.LIVE
-            if live or is_orphan(reader):
-                run = UnfinishedRun(
-                    path=summary.path, title=summary.title, started_wall_s=summary.created_wall_s, live=live
-                )
-                found.append(run)
+        live = summary.state is SessionState.LIVE
+        if live or (summary.state is SessionState.INTERRUPTED and is_orphan(summary.path)):
+            run = UnfinishedRun(
+                path=summary.path, title=summary.title, started_wall_s=summary.created_wall_s, live=live
+            )
+            found.append(run)
     return found
 
 
 def recent_sessions(limit: int = 20) -> list[SessionSummary]:
     """Sessions that this user made lately, newest first; a window's own live views are not among them."""
-    found = registry.sessions(limit=limit * 2)
-    return [summary for summary in found if not summary.title.startswith("live-")][:limit]
+    return registry.sessions(limit=limit)
 
 
 def clean_live_views() -> None:
     """Delete live views whose window is gone."""
-    for summary in registry.sessions(("record",)):
-        if summary.title.startswith("live-") and summary.state is not SessionState.LIVE:
-            with contextlib.suppress(SessionError), SessionReader(summary.path) as reader:
-                abandoned = is_abandoned(reader) or reader.state() is SessionState.CLOSED
-            if abandoned:
-                delete_session(summary.path)
+    for summary in registry.sessions((LIVE_VIEW,)):
+        if summary.state is not SessionState.LIVE:
+            delete_session(summary.path)
 
 
 def _wait_for_session(path: Path, process: DetachedProcess) -> Path:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from gpuscope.domain.run import OutcomeKind, RunOutcome
+from gpuscope.domain.run import LIVE_VIEW, OutcomeKind, RunOutcome
 from gpuscope.engine import registry
 from gpuscope.engine.listener import Listener
 from gpuscope.engine.manifest import new_manifest
@@ -50,7 +50,8 @@ def record(
     if pid is not None and not process_alive(pid):
         raise UsageError(f"There is no process {pid}: give the number of one that runs now (see ps).")
     with StopSignals() as stop:  # from here on: one that came in between would leave half a session
-        writer = SessionWriter.create(path, new_manifest("record", interval_s, followed_pid=pid))
+        kind = LIVE_VIEW if parent_pid is not None else "record"
+        writer = SessionWriter.create(path, new_manifest(kind, interval_s, followed_pid=pid))
         registry.remember(path, writer.manifest)
         listener.on_start()
         sampler = SamplerClient(interval_s, root_pid=pid)

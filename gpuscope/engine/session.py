@@ -37,10 +37,9 @@ def is_abandoned(reader: SessionReader) -> bool:
     return folder.is_dir() and os.access(reader.path, os.W_OK) and not workload_alive(read_workload_note(folder))
 
 
-def is_orphan(reader: SessionReader) -> bool:
-    """True when the workload runs on and its supervisor is gone: it can be adopted."""
-    interrupted = reader.state() is SessionState.INTERRUPTED
-    return interrupted and workload_alive(read_workload_note(run_folder(reader.path)))
+def is_orphan(path: Path) -> bool:
+    """True when the workload of an interrupted session runs on: the session can be adopted."""
+    return workload_alive(read_workload_note(run_folder(path)))
 
 
 def keep_document(path: Path, kind: str, value: object) -> None:

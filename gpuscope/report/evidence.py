@@ -9,7 +9,7 @@ from gpuscope.domain.base import Range
 from gpuscope.domain.device import Device
 from gpuscope.domain.events import Event
 from gpuscope.domain.footprint import Footprint, Provenance, StepTime
-from gpuscope.domain.run import Manifest, RunOutcome
+from gpuscope.domain.run import LIVE_VIEW, Manifest, RunOutcome
 from gpuscope.report.figures import FigureMaker, figure
 from gpuscope.report.model import Evidence, Figure, Group, Outcome, Phase, Plot
 from gpuscope.report.text import Texts
@@ -44,7 +44,7 @@ def evidence(
     footprint = facts.footprint
     make = FigureMaker(footprint, texts("missing.figure"))
     kind = footprint.source.kind
-    source = "recorded" if facts.manifest.kind == "record" else kind
+    source = "recorded" if facts.manifest.kind in {"record", LIVE_VIEW} else kind
     return Evidence(
         source_kind=kind,
         source_sentence=texts.or_else(f"source.{source}", kind),
