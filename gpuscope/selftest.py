@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gpuscope import paths
-from gpuscope.advisor.estimate import estimate
+from gpuscope.advisor.job.estimate import estimate
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.domain.run import OutcomeKind

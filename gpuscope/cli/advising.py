@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gpuscope.advisor.estimate import DTYPES, estimate, estimate_sentence
-from gpuscope.advisor.optimizers import OPTIMIZERS
+from gpuscope.advisor.job.estimate import DTYPES, estimate, estimate_sentence
+from gpuscope.advisor.job.optimizers import OPTIMIZERS
 from gpuscope.cli.streams import print_document
 from gpuscope.cli.tables import MARKS, candidate_table
 from gpuscope.domain.footprint import Footprint

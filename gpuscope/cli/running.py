@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gpuscope.advisor.recommend import says_anything
+from gpuscope.advisor.choice.recommend import says_anything
 from gpuscope.cli.streams import print_document, say
 from gpuscope.domain.run import OutcomeKind, RunOutcome
 from gpuscope.engine.footprint import footprint_of

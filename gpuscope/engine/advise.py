@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 
 from gpuscope import paths
-from gpuscope.advisor.catalogue import Catalogue, load_catalogue
-from gpuscope.advisor.recommend import recommend
+from gpuscope.advisor.catalogue.loading import Catalogue, load_catalogue
+from gpuscope.advisor.choice.recommend import recommend
 from gpuscope.domain.base import from_json
 from gpuscope.domain.footprint import SCHEMA, Footprint
 from gpuscope.domain.recommendation import Constraints, Recommendation

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from gpuscope.advisor.catalogue import Catalogue
+from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.domain.device import Device, Host
 from gpuscope.domain.footprint import Batch, FootprintDevice, FootprintHost, Framework, Precision, Workload
 from gpuscope.domain.sample import Frame

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QLineEdit, QVBoxLayout, QWidget
 
-from gpuscope.advisor.estimate import DTYPES
-from gpuscope.advisor.optimizers import OPTIMIZERS
+from gpuscope.advisor.job.estimate import DTYPES
+from gpuscope.advisor.job.optimizers import OPTIMIZERS
 from gpuscope.domain.base import Value
 from gpuscope.domain.units import parse_count
 from gpuscope.errors import UsageError

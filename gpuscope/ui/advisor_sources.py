@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpuscope.advisor.estimate import estimate
+from gpuscope.advisor.job.estimate import estimate
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.engine import advise as advice

@@ -7,9 +7,9 @@ import time
 from datetime import date
 
 from gpuscope import paths
-from gpuscope.advisor.catalogue import load_catalogue
-from gpuscope.advisor.estimate import estimate
-from gpuscope.advisor.recommend import recommend
+from gpuscope.advisor.catalogue.loading import load_catalogue
+from gpuscope.advisor.choice.recommend import recommend
+from gpuscope.advisor.job.estimate import estimate
 from gpuscope.domain.recommendation import Constraints
 from tests.bench.measure import Comparison, interleave
 

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from gpuscope import paths
-from gpuscope.advisor.catalogue import Catalogue, load_catalogue
-from gpuscope.advisor.recommend import recommend
-from gpuscope.advisor.specs import CatalogueOffer, GpuSpec
+from gpuscope.advisor.catalogue.loading import Catalogue, load_catalogue
+from gpuscope.advisor.catalogue.specs import CatalogueOffer, GpuSpec
+from gpuscope.advisor.choice.recommend import recommend
 from gpuscope.domain.base import Range
 from gpuscope.domain.footprint import (
     Batch,

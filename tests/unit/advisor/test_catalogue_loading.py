@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpuscope import paths
-from gpuscope.advisor.catalogue import load_catalogue
+from gpuscope.advisor.catalogue.loading import load_catalogue
 from gpuscope.errors import CatalogueError
 from tests.unit.advisor.advisor_jobs import shipped
 

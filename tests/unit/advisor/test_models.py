@@ -5,17 +5,17 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from gpuscope.advisor.context_memory import context_bytes
-from gpuscope.advisor.energy import energy_kwh, power_watts
-from gpuscope.advisor.estimate import estimate, estimate_sentence
-from gpuscope.advisor.interconnect import all_reduce_seconds, interconnect_of
-from gpuscope.advisor.job import Job, prepare
-from gpuscope.advisor.layouts import place
-from gpuscope.advisor.memory_model import fits, job_memory, memory_need
-from gpuscope.advisor.precision import supports
-from gpuscope.advisor.scaling import scale
-from gpuscope.advisor.specs import GpuSpec
-from gpuscope.advisor.time_model import step_on_cpu, step_on_gpu
+from gpuscope.advisor.catalogue.specs import GpuSpec
+from gpuscope.advisor.cost.energy import energy_kwh, power_watts
+from gpuscope.advisor.job.estimate import estimate, estimate_sentence
+from gpuscope.advisor.job.job import Job, prepare
+from gpuscope.advisor.job.precision import supports
+from gpuscope.advisor.memory.context_memory import context_bytes
+from gpuscope.advisor.memory.memory_model import fits, job_memory, memory_need
+from gpuscope.advisor.parallel.interconnect import all_reduce_seconds, interconnect_of
+from gpuscope.advisor.parallel.layouts import place
+from gpuscope.advisor.parallel.scaling import scale
+from gpuscope.advisor.timing.time_model import step_on_cpu, step_on_gpu
 from gpuscope.domain.base import Range
 from gpuscope.domain.footprint import Footprint, Op
 from gpuscope.domain.recommendation import Constraints, Layout

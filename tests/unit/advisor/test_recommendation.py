@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from gpuscope.advisor.catalogue import Catalogue
-from gpuscope.advisor.estimate import estimate
+from gpuscope.advisor.catalogue.loading import Catalogue
+from gpuscope.advisor.job.estimate import estimate
 from gpuscope.domain.base import Range, from_json, to_json
 from gpuscope.domain.footprint import (
     Breakdown,

@@ -10,10 +10,10 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuscope.advisor.catalogue import Catalogue
-from gpuscope.advisor.job import prepare
-from gpuscope.advisor.layouts import place
-from gpuscope.advisor.memory_model import job_memory
+from gpuscope.advisor.catalogue.loading import Catalogue
+from gpuscope.advisor.job.job import prepare
+from gpuscope.advisor.memory.memory_model import job_memory
+from gpuscope.advisor.parallel.layouts import place
 from gpuscope.domain.base import Range, to_json
 from gpuscope.domain.footprint import (
     Breakdown,

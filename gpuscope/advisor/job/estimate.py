@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from gpuscope.advisor.optimizers import OptimizerState, optimizer_state
+from gpuscope.advisor.job.optimizers import OptimizerState, optimizer_state
 from gpuscope.domain.base import Range
 from gpuscope.domain.footprint import (
     Batch,

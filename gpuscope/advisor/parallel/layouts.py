@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gpuscope.advisor.job import TRAINING, Job
-from gpuscope.advisor.memory_model import JobMemory, MemoryNeed, fits, memory_need
-from gpuscope.advisor.specs import GpuSpec
+from gpuscope.advisor.catalogue.specs import GpuSpec
+from gpuscope.advisor.job.job import TRAINING, Job
+from gpuscope.advisor.memory.memory_model import JobMemory, MemoryNeed, fits, memory_need
 from gpuscope.domain.recommendation import Layout
 
 _ORDER = {True: 0, None: 1, False: 2}

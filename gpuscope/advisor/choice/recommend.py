@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
-from gpuscope.advisor.candidates import Builder
-from gpuscope.advisor.catalogue import Catalogue
-from gpuscope.advisor.constraints import check
-from gpuscope.advisor.job import Job, prepare
-from gpuscope.advisor.options import Option
-from gpuscope.advisor.ranking import alternates, rank_key
-from gpuscope.advisor.rates import HOST_S_PER_KERNEL
-from gpuscope.advisor.sensitivity import sensitivities
-from gpuscope.advisor.verdict import decide, fix_first
-from gpuscope.advisor.work import Work, work_of
+from gpuscope.advisor.catalogue.loading import Catalogue
+from gpuscope.advisor.choice.candidates import Builder
+from gpuscope.advisor.choice.constraints import check
+from gpuscope.advisor.choice.options import Option
+from gpuscope.advisor.choice.ranking import alternates, rank_key
+from gpuscope.advisor.choice.sensitivity import sensitivities
+from gpuscope.advisor.choice.verdict import decide, fix_first
+from gpuscope.advisor.job.job import Job, prepare
+from gpuscope.advisor.job.work import Work, work_of
+from gpuscope.advisor.timing.rates import HOST_S_PER_KERNEL
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Candidate, Constraints, Recommendation, Rejected, Verdict
 from gpuscope.errors import UsageError

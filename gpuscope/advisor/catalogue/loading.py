@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from gpuscope.advisor.matching import find_cpu, find_gpu
-from gpuscope.advisor.specs import CatalogueOffer, CpuSpec, GpuSpec, SystemSpec
-from gpuscope.advisor.table import Row, read_rows
+from gpuscope.advisor.catalogue.matching import find_cpu, find_gpu
+from gpuscope.advisor.catalogue.specs import CatalogueOffer, CpuSpec, GpuSpec, SystemSpec
+from gpuscope.advisor.catalogue.table import Row, read_rows
 
 _GPU_COLUMNS = (
     "id", "name", "vendor", "segment", "status", "architecture", "compute_capability", "device_name", "launch_date",

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gpuscope.advisor.catalogue import Catalogue
-from gpuscope.advisor.constraints import BUY
-from gpuscope.advisor.options import Option
-from gpuscope.advisor.work import compared_cost
+from gpuscope.advisor.catalogue.loading import Catalogue
+from gpuscope.advisor.choice.constraints import BUY
+from gpuscope.advisor.choice.options import Option
+from gpuscope.advisor.job.work import compared_cost
 from gpuscope.domain.recommendation import Candidate, Constraints, Rejected, Verdict
 from gpuscope.domain.units import format_duration, format_duration_range, format_money, format_money_range
 

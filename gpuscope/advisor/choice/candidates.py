@@ -7,22 +7,22 @@ from datetime import date
 
 import msgspec
 
-from gpuscope.advisor import explain
-from gpuscope.advisor.catalogue import Catalogue
-from gpuscope.advisor.constraints import BUY, DEFAULT_COUNTS, KEEP, RENT, Offers
-from gpuscope.advisor.cost import hourly_price, on_sale, purchase_usd, rent_usd, shown_offer, why_not_on_sale
-from gpuscope.advisor.energy import energy_kwh, power_watts
-from gpuscope.advisor.interconnect import interconnect_of
-from gpuscope.advisor.job import TRAINING, Job
-from gpuscope.advisor.layouts import Placement, available_bytes, place
-from gpuscope.advisor.memory_model import JobMemory, job_memory
-from gpuscope.advisor.options import Option, judge
-from gpuscope.advisor.precision import FLOAT32, supports
-from gpuscope.advisor.scaling import Scaled, scale
-from gpuscope.advisor.specs import CatalogueOffer, GpuSpec, SystemSpec
-from gpuscope.advisor.time_model import MEASURED, StepTime, at_hand, step_on_cpu, step_on_gpu
-from gpuscope.advisor.verdict import title
-from gpuscope.advisor.work import Work
+from gpuscope.advisor.catalogue.loading import Catalogue
+from gpuscope.advisor.catalogue.specs import CatalogueOffer, GpuSpec, SystemSpec
+from gpuscope.advisor.choice import explain
+from gpuscope.advisor.choice.constraints import BUY, DEFAULT_COUNTS, KEEP, RENT, Offers
+from gpuscope.advisor.choice.options import Option, judge
+from gpuscope.advisor.choice.verdict import title
+from gpuscope.advisor.cost.energy import energy_kwh, power_watts
+from gpuscope.advisor.cost.prices import hourly_price, on_sale, purchase_usd, rent_usd, shown_offer, why_not_on_sale
+from gpuscope.advisor.job.job import TRAINING, Job
+from gpuscope.advisor.job.precision import FLOAT32, supports
+from gpuscope.advisor.job.work import Work
+from gpuscope.advisor.memory.memory_model import JobMemory, job_memory
+from gpuscope.advisor.parallel.interconnect import interconnect_of
+from gpuscope.advisor.parallel.layouts import Placement, available_bytes, place
+from gpuscope.advisor.parallel.scaling import Scaled, scale
+from gpuscope.advisor.timing.time_model import MEASURED, StepTime, at_hand, step_on_cpu, step_on_gpu
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import (
     Candidate,

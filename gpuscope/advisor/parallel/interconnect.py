@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from gpuscope.advisor import rates
-from gpuscope.advisor.specs import GpuSpec
+from gpuscope.advisor.catalogue.specs import GpuSpec
+from gpuscope.advisor.timing import rates
 
 _NUMBER = re.compile(r"(\d+) GB/s")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuscope.advisor.specs import GpuSpec
+from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.errors import UsageError
 
 FLOAT32, TF32, FLOAT16, BFLOAT16 = "float32", "tf32", "float16", "bfloat16"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuscope.advisor.specs import GpuSpec
+from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.domain.base import Range
 from gpuscope.domain.units import GIB, MIB
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from gpuscope.advisor.specs import CatalogueOffer, GpuSpec
+from gpuscope.advisor.catalogue.specs import CatalogueOffer, GpuSpec
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Offer
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
-from gpuscope.advisor import rates
-from gpuscope.advisor.job import TRAINING, Job
-from gpuscope.advisor.precision import convolution_peak_tflops, matrix_peak_tflops
-from gpuscope.advisor.roofline import DeviceRates, byte_scale, cpu_rates, gpu_rates, op_seconds, ops_seconds
-from gpuscope.advisor.specs import CpuSpec, GpuSpec
-from gpuscope.advisor.uncertainty import (
+from gpuscope.advisor.catalogue.specs import CpuSpec, GpuSpec
+from gpuscope.advisor.job.job import TRAINING, Job
+from gpuscope.advisor.job.precision import convolution_peak_tflops, matrix_peak_tflops
+from gpuscope.advisor.timing import rates
+from gpuscope.advisor.timing.roofline import DeviceRates, byte_scale, cpu_rates, gpu_rates, op_seconds, ops_seconds
+from gpuscope.advisor.timing.uncertainty import (
     CPU_TO_CPU,
     GPU_TO_GPU,
     GPU_TO_GPU_WHOLE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuscope.advisor.job import Job
+from gpuscope.advisor.job.job import Job
 from gpuscope.domain.base import Range, Value
 from gpuscope.domain.recommendation import Constraints
 from gpuscope.domain.units import format_count, format_money

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gpuscope.advisor.specs import CpuSpec, GpuSpec
+from gpuscope.advisor.catalogue.specs import CpuSpec, GpuSpec
 from gpuscope.domain.units import GIB
 
 # How far the memory that a driver reports may lie from the vendor's figure: from 6.3% below it in GiB (ECC and the

@@ -13,9 +13,9 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from gpuscope.advisor import rates
-from gpuscope.advisor.precision import FLOAT32, convolution_peak_tflops, is_16_bit, matrix_peak_tflops
-from gpuscope.advisor.specs import CpuSpec, GpuSpec
+from gpuscope.advisor.catalogue.specs import CpuSpec, GpuSpec
+from gpuscope.advisor.job.precision import FLOAT32, convolution_peak_tflops, is_16_bit, matrix_peak_tflops
+from gpuscope.advisor.timing import rates
 from gpuscope.domain.footprint import Op
 from gpuscope.domain.ops import BACKWARD_SUFFIX
 

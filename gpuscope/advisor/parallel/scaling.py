@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gpuscope.advisor import rates
-from gpuscope.advisor.interconnect import Interconnect, all_reduce_seconds, sharded_seconds
-from gpuscope.advisor.job import Job
-from gpuscope.advisor.time_model import StepTime
-from gpuscope.advisor.uncertainty import MANY_GPUS, SHARDED, combined
+from gpuscope.advisor.job.job import Job
+from gpuscope.advisor.parallel.interconnect import Interconnect, all_reduce_seconds, sharded_seconds
+from gpuscope.advisor.timing import rates
+from gpuscope.advisor.timing.time_model import StepTime
+from gpuscope.advisor.timing.uncertainty import MANY_GPUS, SHARDED, combined
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Layout
 

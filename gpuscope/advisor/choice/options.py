@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from gpuscope.advisor.constraints import BUY, KEEP, RENT
-from gpuscope.advisor.work import Work
+from gpuscope.advisor.choice.constraints import BUY, KEEP, RENT
+from gpuscope.advisor.job.work import Work
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Candidate, Constraints
 from gpuscope.domain.units import format_duration, format_duration_range, format_money

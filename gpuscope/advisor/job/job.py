@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gpuscope.advisor import rates
-from gpuscope.advisor.catalogue import Catalogue
-from gpuscope.advisor.precision import FLOAT32, is_16_bit, precision_of
-from gpuscope.advisor.specs import CpuSpec, GpuSpec
-from gpuscope.advisor.stage import to_stage
+from gpuscope.advisor.catalogue.loading import Catalogue
+from gpuscope.advisor.catalogue.specs import CpuSpec, GpuSpec
+from gpuscope.advisor.job.precision import FLOAT32, is_16_bit, precision_of
+from gpuscope.advisor.job.stage import to_stage
+from gpuscope.advisor.timing import rates
 from gpuscope.domain.base import Range, Value
 from gpuscope.domain.footprint import Footprint, Op, StepTime
 from gpuscope.domain.ops import dtype_bytes

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gpuscope.advisor import rates
-from gpuscope.advisor.job import Job
-from gpuscope.advisor.specs import GpuSpec
+from gpuscope.advisor.catalogue.specs import GpuSpec
+from gpuscope.advisor.job.job import Job
+from gpuscope.advisor.timing import rates
 from gpuscope.domain.base import Range
 
 _JOULES_PER_KWH = 3.6e6

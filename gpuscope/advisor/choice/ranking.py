@@ -6,8 +6,8 @@ configuration that is better in everything always comes first.
 
 from __future__ import annotations
 
-from gpuscope.advisor.constraints import BUY, KEEP
-from gpuscope.advisor.options import Option
+from gpuscope.advisor.choice.constraints import BUY, KEEP
+from gpuscope.advisor.choice.options import Option
 from gpuscope.domain.recommendation import Constraints
 
 _UNKNOWN = float("inf")

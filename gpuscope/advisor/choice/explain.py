@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuscope.advisor.layouts import Placement
-from gpuscope.advisor.scaling import Scaled
-from gpuscope.advisor.time_model import StepTime
-from gpuscope.advisor.uncertainty import combined
-from gpuscope.advisor.work import Work, compared_cost
+from gpuscope.advisor.job.work import Work, compared_cost
+from gpuscope.advisor.parallel.layouts import Placement
+from gpuscope.advisor.parallel.scaling import Scaled
+from gpuscope.advisor.timing.time_model import StepTime
+from gpuscope.advisor.timing.uncertainty import combined
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Candidate, Explanation
 from gpuscope.domain.units import (

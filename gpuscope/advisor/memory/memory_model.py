@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gpuscope.advisor.context_memory import context_bytes
-from gpuscope.advisor.job import TRAINING, Job, halves_memory
-from gpuscope.advisor.specs import GpuSpec
+from gpuscope.advisor.catalogue.specs import GpuSpec
+from gpuscope.advisor.job.job import TRAINING, Job, halves_memory
+from gpuscope.advisor.memory.context_memory import context_bytes
 from gpuscope.domain.base import Range
 from gpuscope.domain.footprint import Breakdown, Footprint
 from gpuscope.domain.ops import BACKWARD_SUFFIX, dtype_bytes

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuscope.advisor.options import Option
-from gpuscope.advisor.verdict import title
+from gpuscope.advisor.choice.options import Option
+from gpuscope.advisor.choice.verdict import title
 from gpuscope.domain.recommendation import Constraints, Sensitivity
 
 

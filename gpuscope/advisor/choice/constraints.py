@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from gpuscope.advisor.catalogue import Catalogue
-from gpuscope.advisor.cost import hourly_price
-from gpuscope.advisor.precision import precision_of
-from gpuscope.advisor.specs import CatalogueOffer
+from gpuscope.advisor.catalogue.loading import Catalogue
+from gpuscope.advisor.catalogue.specs import CatalogueOffer
+from gpuscope.advisor.cost.prices import hourly_price
+from gpuscope.advisor.job.precision import precision_of
 from gpuscope.domain.recommendation import Constraints
 from gpuscope.errors import UsageError
 

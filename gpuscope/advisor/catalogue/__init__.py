@@ -1,0 +1,1 @@
+"""GPUs, CPUs, offers and systems: the facts that advice starts from."""

@@ -1,0 +1,1 @@
+"""From predictions to a decision: candidates, constraints, ranking, reasons."""
