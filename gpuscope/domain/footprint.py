@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gpuscope.domain.architecture import Architecture
 from gpuscope.domain.base import Range, Value
 
 SCHEMA = "gpuscope.footprint/1"
@@ -52,6 +53,8 @@ class Workload(Value, frozen=True, kw_only=True):
     stage: str = "training"
     framework: Framework | None = None
     model: str | None = None
+    architecture: Architecture | None = None
+    """Of a transformer, where it is known."""
     parameters: int | None = None
     trainable_parameters: int | None = None
     precision: Precision = Precision()

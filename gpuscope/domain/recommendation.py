@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 
 from gpuscope.domain.base import Range, Value
+from gpuscope.domain.economics import CostOverYears, Economics
+from gpuscope.domain.serving import Serving, ServingTarget
 
 SCHEMA = "gpuscope.recommendation/1"
 
@@ -47,6 +49,33 @@ class Constraints(Value, frozen=True, kw_only=True):
     """Of all GPUs together."""
     precision: str | None = None
     """float32, tf32, float16, bfloat16; None: as in the footprint."""
+    precisions: tuple[str, ...] = ()
+    """Compute precisions that the person allows besides: each is tried; empty: only `precision`."""
+    compiled: bool | None = None
+    """Whether the job will run compiled; None: as in the footprint."""
+    keep_global_batch: bool = False
+    """Strong scaling: more GPUs share the batch. Otherwise each GPU keeps its batch and more is done in a step."""
+    max_nodes: int | None = None
+    minimum_memory_bytes: int | None = None
+    """Of each GPU."""
+    minimum_throughput: float | None = None
+    """In samples (or tokens, or steps) a second, as the footprint counts."""
+    interconnects: tuple[str, ...] = ()
+    """Links inside a machine that will do: pcie, nvlink, nvswitch."""
+    networks: tuple[str, ...] = ()
+    """Links between machines that will do: ethernet, roce, infiniband."""
+    form_factors: tuple[str, ...] = ()
+    """Beginnings of the catalogue's form factors, such as PCIe or SXM."""
+    rack_power_w: float | None = None
+    """Of one machine, all in."""
+    ecc: bool = False
+    """Only GPUs with error-correcting memory."""
+    residency: tuple[str, ...] = ()
+    """Countries or parts of the world where the data may be; rules out other offers and those without a place."""
+    datacenter_licence: bool = False
+    """The machine stands in a data centre, where the GeForce driver licence forbids GeForce cards."""
+    serving: ServingTarget | None = None
+    economics: Economics = Economics()
 
 
 class Offer(Value, frozen=True, kw_only=True):
@@ -134,6 +163,12 @@ class Candidate(Value, frozen=True, kw_only=True):
     reason: str = ""
     """One sentence."""
     interconnect: str = ""
+    network: str = ""
+    """Between machines; empty with one."""
+    serving: Serving | None = None
+    cost_over_years: CostOverYears | None = None
+    pareto: bool | None = None
+    """No other candidate is better in time, cost and energy together."""
     explanation: Explanation | None = None
 
 

@@ -15,6 +15,8 @@ _GPU_COLUMNS = (
     "launch_price_usd", "launch_price_source", "sm_count", "tensor_core_count", "memory_gb", "memory_bandwidth_gbs",
     "fp32_tflops", "tf32_tensor_tflops", "fp16_tensor_tflops", "bf16_tensor_tflops", "fp8_tensor_tflops", "nvlink_gbs",
     "pcie_gen", "tdp_w", "form_factor", "spec_source", "notes",
+    "boost_clock_mhz", "l2_cache_mb", "memory_type", "int8_tensor_tops", "fp4_tensor_tflops", "pcie_lanes",
+    "mig_max_instances", "ecc",
 )  # fmt: skip
 _CPU_COLUMNS = (
     "id", "name", "vendor", "cores", "threads", "fp32_tflops", "bf16_tflops", "memory_bandwidth_gbs", "tdp_w",
@@ -26,7 +28,8 @@ _OFFER_COLUMNS = (
     "source_url", "notes", "cpu_id",
 )  # fmt: skip
 _SYSTEM_COLUMNS = (
-    "id", "name", "kind", "gpu_id", "gpu_count", "scale_up", "max_power_kw", "price_usd", "price_source", "source",
+    "id", "name", "kind", "gpu_id", "gpu_count", "scale_up", "scale_out", "cpu",
+    "system_memory_gb", "storage", "cooling", "rack_units", "max_power_kw", "price_usd", "price_source", "source",
 )  # fmt: skip
 
 
@@ -116,6 +119,9 @@ def _gpu(row: Row) -> GpuSpec:
         launch_price_usd=row.price("launch_price_usd"),
         launch_price_source=row.text("launch_price_source"),
         sm_count=row.whole("sm_count"),
+        boost_clock_mhz=row.number("boost_clock_mhz"),
+        l2_cache_mb=row.number("l2_cache_mb"),
+        memory_type=row.text("memory_type"),
         memory_gb=row.positive("memory_gb"),
         memory_bandwidth_gbs=row.number("memory_bandwidth_gbs"),
         fp32_tflops=row.number("fp32_tflops"),
@@ -123,11 +129,16 @@ def _gpu(row: Row) -> GpuSpec:
         fp16_tensor_tflops=row.number("fp16_tensor_tflops"),
         bf16_tensor_tflops=row.number("bf16_tensor_tflops"),
         fp8_tensor_tflops=row.number("fp8_tensor_tflops"),
+        int8_tensor_tops=row.number("int8_tensor_tops"),
+        fp4_tensor_tflops=row.number("fp4_tensor_tflops"),
         tensor_core_count=row.whole("tensor_core_count"),
         nvlink_gbs=row.number("nvlink_gbs"),
         pcie_gen=row.whole("pcie_gen"),
+        pcie_lanes=row.whole("pcie_lanes"),
         tdp_w=row.number("tdp_w"),
         form_factor=row.text("form_factor"),
+        mig_max_instances=row.whole("mig_max_instances"),
+        ecc={"yes": True, "no": False}.get(row.text("ecc")),
         source=row.text("spec_source"),
         notes=row.text("notes"),
     )
@@ -191,6 +202,12 @@ def _system(row: Row, gpus: dict[str, GpuSpec]) -> SystemSpec:
         gpu_id=gpu_id,
         gpu_count=int(row.positive("gpu_count")),
         scale_up=row.text("scale_up"),
+        scale_out=row.text("scale_out"),
+        cpu=row.text("cpu"),
+        system_memory_gb=row.number("system_memory_gb"),
+        storage=row.text("storage"),
+        cooling=row.text("cooling"),
+        rack_units=row.number("rack_units"),
         max_power_kw=row.number("max_power_kw"),
         price_usd=row.price("price_usd"),
         price_source=row.text("price_source"),

@@ -22,6 +22,9 @@ class GpuSpec(Value, frozen=True, kw_only=True):
     launch_price_usd: float | None = None
     launch_price_source: str = ""
     sm_count: int | None = None
+    boost_clock_mhz: float | None = None
+    l2_cache_mb: float | None = None
+    memory_type: str = ""
     memory_gb: float
     """The vendor's decimal figure."""
     memory_bandwidth_gbs: float | None = None
@@ -30,13 +33,18 @@ class GpuSpec(Value, frozen=True, kw_only=True):
     fp16_tensor_tflops: float | None = None
     bf16_tensor_tflops: float | None = None
     fp8_tensor_tflops: float | None = None
+    int8_tensor_tops: float | None = None
+    fp4_tensor_tflops: float | None = None
     tensor_core_count: int | None = None
     """0: it has none."""
     nvlink_gbs: float | None = None
     """Both directions together; 0: no NVLink."""
     pcie_gen: int | None = None
+    pcie_lanes: int | None = None
     tdp_w: float | None = None
     form_factor: str = ""
+    mig_max_instances: int | None = None
+    ecc: bool | None = None
     source: str = ""
     notes: str = ""
 
@@ -103,6 +111,13 @@ class SystemSpec(Value, frozen=True, kw_only=True):
     gpu_count: int
     scale_up: str = ""
     """How the GPUs inside are connected."""
+    scale_out: str = ""
+    """How it is connected to others."""
+    cpu: str = ""
+    system_memory_gb: float | None = None
+    storage: str = ""
+    cooling: str = ""
+    rack_units: float | None = None
     max_power_kw: float | None = None
     price_usd: float | None = None
     price_source: str = ""
