@@ -28,7 +28,7 @@ _OFFER_COLUMNS = (
     "source_url", "notes", "cpu_id",
 )  # fmt: skip
 _SYSTEM_COLUMNS = (
-    "id", "name", "kind", "gpu_id", "gpu_count", "scale_up", "scale_out", "cpu",
+    "id", "name", "kind", "gpu_id", "gpu_count", "scale_up", "scale_up_total_tbs", "scale_out", "cpu",
     "system_memory_gb", "storage", "cooling", "rack_units", "max_power_kw", "price_usd", "price_source", "source",
 )  # fmt: skip
 
@@ -202,6 +202,7 @@ def _system(row: Row, gpus: dict[str, GpuSpec]) -> SystemSpec:
         gpu_id=gpu_id,
         gpu_count=int(row.positive("gpu_count")),
         scale_up=row.text("scale_up"),
+        scale_up_total_tbs=row.number("scale_up_total_tbs"),
         scale_out=row.text("scale_out"),
         cpu=row.text("cpu"),
         system_memory_gb=row.number("system_memory_gb"),

@@ -111,6 +111,8 @@ class SystemSpec(Value, frozen=True, kw_only=True):
     gpu_count: int
     scale_up: str = ""
     """How the GPUs inside are connected."""
+    scale_up_total_tbs: float | None = None
+    """TB/s of all GPUs together over that."""
     scale_out: str = ""
     """How it is connected to others."""
     cpu: str = ""
