@@ -1,21 +1,16 @@
-"""`gpuscope advise` and `gpuscope estimate`."""
+"""`gpuscope advise`."""
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gpuscope.advisor.job.estimate import DTYPES, estimate, estimate_sentence
-from gpuscope.advisor.job.optimizers import OPTIMIZERS
+from gpuscope.cli.arguments import count, duration, gpu_counts, names
 from gpuscope.cli.streams import print_document
 from gpuscope.cli.tables import MARKS, candidate_table
-from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Constraints, Recommendation
-from gpuscope.domain.units import parse_count, parse_duration
 from gpuscope.engine.advise import advise, read_footprint
 from gpuscope.engine.footprint import footprint_of
 from gpuscope.engine.session import keep_document, open_session
@@ -25,7 +20,7 @@ SHOWN_CANDIDATES = 10
 
 
 def add_commands(commands: Any) -> None:
-    """Add `advise` and `estimate`."""
+    """Add `advise`."""
     parser = commands.add_parser(
         "advise",
         help="which GPU configuration to buy or rent for a job",
@@ -39,7 +34,6 @@ def add_commands(commands: Any) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print the recommendation document")
     parser.set_defaults(run=_advise)
-    _add_estimate(commands)
 
 
 def add_constraints(parser: argparse.ArgumentParser) -> None:
@@ -47,24 +41,24 @@ def add_constraints(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("constraints")
     group.add_argument("--stage", choices=["training", "inference"], help="default: as measured")
     group.add_argument(
-        "--deadline", metavar="TIME", type=_duration, help="the whole work done within, such as 36h or 3d"
+        "--deadline", metavar="TIME", type=duration, help="the whole work done within, such as 36h or 3d"
     )
-    group.add_argument("--total-samples", metavar="N", type=_count, help="the whole work, in samples")
-    group.add_argument("--total-steps", metavar="N", type=_count, help="the whole work, in steps like those measured")
+    group.add_argument("--total-samples", metavar="N", type=count, help="the whole work, in samples")
+    group.add_argument("--total-steps", metavar="N", type=count, help="the whole work, in steps like those measured")
     group.add_argument(
         "--total-epochs", metavar="N", type=float, help="the whole work, in epochs (with --samples-per-epoch)"
     )
-    group.add_argument("--samples-per-epoch", metavar="N", type=_count)
+    group.add_argument("--samples-per-epoch", metavar="N", type=count)
     group.add_argument("--budget", metavar="USD", type=float, help="for the whole work, or for the purchase")
     group.add_argument("--budget-per-hour", metavar="USD", type=float)
     how = group.add_mutually_exclusive_group()
     how.add_argument("--buy", dest="acquisition", action="store_const", const="buy", help="only what can be bought")
     how.add_argument("--rent", dest="acquisition", action="store_const", const="rent", help="only what can be rented")
-    group.add_argument("--region", metavar="R,...", type=_list, default=(), help="such as us-east-1,ap-northeast-1")
-    group.add_argument("--provider", metavar="P,...", type=_list, default=(), help="such as aws,lambda")
-    group.add_argument("--vendor", metavar="V,...", type=_list, default=(), help="such as NVIDIA")
-    group.add_argument("--gpus", metavar="ID,...", type=_list, default=(), help="only these catalogue ids")
-    group.add_argument("--counts", metavar="N,...", type=_counts, default=(), help="only these numbers of GPUs")
+    group.add_argument("--region", metavar="R,...", type=names, default=(), help="such as us-east-1,ap-northeast-1")
+    group.add_argument("--provider", metavar="P,...", type=names, default=(), help="such as aws,lambda")
+    group.add_argument("--vendor", metavar="V,...", type=names, default=(), help="such as NVIDIA")
+    group.add_argument("--gpus", metavar="ID,...", type=names, default=(), help="only these catalogue ids")
+    group.add_argument("--counts", metavar="N,...", type=gpu_counts, default=(), help="only these numbers of GPUs")
     group.add_argument("--power-limit", metavar="W", type=float, help="of all GPUs together")
     group.add_argument("--precision", choices=["float32", "tf32", "float16", "bfloat16"], help="default: as measured")
 
@@ -122,67 +116,3 @@ def recommendation_text(recommendation: Recommendation, shown: int | None) -> st
     if recommendation.prices_as_of:
         lines.append(f"Prices as of {recommendation.prices_as_of}.")
     return "\n".join(lines).rstrip()
-
-
-def _add_estimate(commands: Any) -> None:
-    parser = commands.add_parser(
-        "estimate",
-        help="memory from a parameter count, by formula",
-        description="What a model of this size needs, from formulas alone; no run, no GPU.",
-    )
-    parser.add_argument("--params", metavar="N", type=_count, required=True, help="such as 7B or 350M")
-    parser.add_argument("--dtype", default="fp32", help=f"one of {', '.join(DTYPES)} (default fp32)")
-    parser.add_argument(
-        "--stage", "--task", choices=["training", "inference"], default="inference", help="default: inference"
-    )
-    parser.add_argument("--optimizer", default="adamw", help=f"one of {', '.join(OPTIMIZERS)} (default adamw)")
-    parser.add_argument("--batch", metavar="N", type=_count, help="sequences in a step; then activations are counted")
-    parser.add_argument("--sequence-length", metavar="N", type=_count, help="tokens of a sequence")
-    parser.add_argument("--json", action="store_true", help="print the footprint document")
-    parser.set_defaults(run=_estimate)
-
-
-def _estimate(options: argparse.Namespace) -> int:
-    footprint: Footprint = estimate(
-        options.params,
-        options.dtype,
-        options.stage,
-        options.optimizer,
-        batch=options.batch,
-        sequence_length=options.sequence_length,
-    )
-    if options.json:
-        print_document(footprint, sys.stdout)
-    else:
-        print(estimate_sentence(footprint))
-    return 0
-
-
-def _list(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _counts(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(part) for part in _list(text))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} are no numbers of GPUs: write them like 1,2,4") from None
-
-
-def _count(text: str) -> int:
-    with _as_argument_error():
-        return parse_count(text)
-
-
-def _duration(text: str) -> float:
-    with _as_argument_error():
-        return parse_duration(text)
-
-
-@contextlib.contextmanager
-def _as_argument_error() -> Iterator[None]:
-    """argparse names the option in front of the complaint."""
-    try:
-        yield
-    except UsageError as error:
-        raise argparse.ArgumentTypeError(str(error).rstrip(".")) from error

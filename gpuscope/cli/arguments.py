@@ -1,0 +1,56 @@
+"""Values as people type them: counts with a unit, durations, lists."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from collections.abc import Iterator
+
+from gpuscope.domain.units import parse_count, parse_duration
+from gpuscope.errors import UsageError
+
+
+def names(text: str) -> tuple[str, ...]:
+    """`a,b,c`."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def gpu_counts(text: str) -> tuple[int, ...]:
+    """`1,2,4`.
+
+    Raises:
+        argparse.ArgumentTypeError: a part is no whole number.
+    """
+    try:
+        return tuple(int(part) for part in names(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} are no numbers of GPUs: write them like 1,2,4") from None
+
+
+def count(text: str) -> int:
+    """`7B`, `350M` or `500000`.
+
+    Raises:
+        argparse.ArgumentTypeError: it is no count.
+    """
+    with _as_argument_error():
+        return parse_count(text)
+
+
+def duration(text: str) -> float:
+    """`36h` or `3d`, in seconds.
+
+    Raises:
+        argparse.ArgumentTypeError: it is no duration.
+    """
+    with _as_argument_error():
+        return parse_duration(text)
+
+
+@contextlib.contextmanager
+def _as_argument_error() -> Iterator[None]:
+    """argparse names the option in front of the complaint."""
+    try:
+        yield
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(str(error).rstrip(".")) from error
