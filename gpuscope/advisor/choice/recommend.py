@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
+from gpuscope.advisor.calibration.model import EMPTY, Calibration
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.choice.candidates import Builder
 from gpuscope.advisor.choice.constraints import check
@@ -28,7 +29,14 @@ _ABSURD_SECONDS = 1e7
 _ABSURD_BYTES = 1e15
 
 
-def recommend(footprint: Footprint, constraints: Constraints, catalogue: Catalogue, *, today: date) -> Recommendation:
+def recommend(
+    footprint: Footprint,
+    constraints: Constraints,
+    catalogue: Catalogue,
+    *,
+    today: date,
+    calibration: Calibration = EMPTY,
+) -> Recommendation:
     """Judge every GPU × count of the catalogue for a job and choose.
 
     Args:
@@ -36,6 +44,7 @@ def recommend(footprint: Footprint, constraints: Constraints, catalogue: Catalog
         constraints: what the person allows.
         catalogue: what there is.
         today: the day of the advice: prices are stale 30 days after theirs.
+        calibration: sustained rates, fitted constants and interval widths.
 
     Returns:
         Candidates best first, a rejection for every GPU × count that is none, and the decision in a sentence.
@@ -47,7 +56,7 @@ def recommend(footprint: Footprint, constraints: Constraints, catalogue: Catalog
     _check_footprint(footprint)
     if not says_anything(footprint):
         return Recommendation(verdict=Verdict.IMPOSSIBLE, sentence=NOTHING_KNOWN, constraints=constraints)
-    job = prepare(footprint, constraints, catalogue)
+    job = prepare(footprint, constraints, catalogue, calibration)
     work = work_of(job, constraints)
     builder = Builder(job, work, constraints, catalogue, today)
     options, rejected = _all(builder, catalogue)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuscope.advisor.calibration.model import EMPTY, Calibration
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.catalogue.specs import CpuSpec, GpuSpec
 from gpuscope.advisor.job.precision import FLOAT32, is_16_bit, precision_of
@@ -37,6 +38,8 @@ class Job(Value, frozen=True, kw_only=True):
     device_time_known: bool = False
     """Whether the operators' times are a GPU's."""
     assumptions: tuple[str, ...] = ()
+    calibration: Calibration = EMPTY
+    """What the models know of real devices."""
 
     @property
     def stage_changed(self) -> bool:
@@ -70,8 +73,16 @@ class Job(Value, frozen=True, kw_only=True):
         return sum(op.kernels or 0.0 for op in self.ops)
 
 
-def prepare(footprint: Footprint, constraints: Constraints, catalogue: Catalogue) -> Job:
+def prepare(
+    footprint: Footprint, constraints: Constraints, catalogue: Catalogue, calibration: Calibration = EMPTY
+) -> Job:
     """Put a footprint into the wanted stage and precision.
+
+    Args:
+        footprint: what the job uses.
+        constraints: which stage and precision are wanted.
+        catalogue: where its GPU and CPU are looked up.
+        calibration: what the models are to know of real devices.
 
     Raises:
         UsageError: stage or precision is not known.
@@ -115,6 +126,7 @@ def prepare(footprint: Footprint, constraints: Constraints, catalogue: Catalogue
         source_count=len(footprint.devices),
         device_time_known=bool(footprint.devices) and any(op.time_s for op in footprint.ops),
         assumptions=tuple(assumptions),
+        calibration=calibration,
     )
 
 

@@ -1,0 +1,136 @@
+"""Read a calibration from the CSV files of a folder.
+
+    gpu_rates.csv    gpu_id, figure, precision, value, unit, kind, source: sustained rates by GPU
+    shares.csv       figure, architecture, segment, share, kind, source: of a specification, for GPUs without rates
+    class_rates.csv  kind, layout, compute, bandwidth, half_n, half_k, source: shares by kind of operator
+    intervals.csv    code, factor, rows, source: widths of ranges
+
+A file that is missing leaves its part empty.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from gpuscope.advisor.calibration.model import (
+    KINDS,
+    Calibration,
+    ClassRate,
+    Figure,
+    Interval,
+    SustainedRates,
+    share_key,
+)
+from gpuscope.advisor.catalogue.table import Row, read_rows
+from gpuscope.advisor.job.precision import PRECISIONS
+
+_RATE_COLUMNS = ("gpu_id", "figure", "precision", "value", "unit", "kind", "source")
+_SHARE_COLUMNS = ("figure", "architecture", "segment", "share", "kind", "source")
+_CLASS_COLUMNS = ("kind", "layout", "compute", "bandwidth", "half_n", "half_k", "source")
+_INTERVAL_COLUMNS = ("code", "factor", "rows", "source")
+
+UNITS = {"TFLOP/s": 1e12, "GB/s": 1e9, "us": 1e-6}
+"""What the figures are written in, by what they are multiplied with."""
+_BY_PRECISION = {"matmul": "matmul_flops_per_s", "convolution": "convolution_flops_per_s"}
+_SINGLE = {"vector": "vector_bytes_per_s", "kernel_latency": "kernel_latency_s"}
+
+
+def load_calibration(folder: Path) -> Calibration:
+    """Load the files of a folder; those that are not there leave their part empty.
+
+    Raises:
+        CatalogueError: a file is damaged; the message names the file and the line.
+    """
+    return Calibration(
+        rates=_rates(folder / "gpu_rates.csv"),
+        shares=_shares(folder / "shares.csv"),
+        class_rates=_class_rates(folder / "class_rates.csv"),
+        intervals=_intervals(folder / "intervals.csv"),
+    )
+
+
+def _rates(path: Path) -> dict[str, SustainedRates]:
+    rates: dict[str, SustainedRates] = {}
+    if not path.exists():
+        return rates
+    for row in read_rows(path, _RATE_COLUMNS):
+        gpu_id = row.required("gpu_id")
+        rates[gpu_id] = _with_figure(rates.get(gpu_id, SustainedRates()), row)
+    return rates
+
+
+def _with_figure(rates: SustainedRates, row: Row) -> SustainedRates:
+    """The rates and one more figure.
+
+    Raises:
+        CatalogueError: figure, unit, precision or kind is not known, or the figure is there twice.
+    """
+    name, unit = row.required("figure"), row.required("unit")
+    if unit not in UNITS:
+        raise row.error(f"the unit {unit} is none of {', '.join(UNITS)}")
+    figure = Figure(value=row.positive("value") * UNITS[unit], kind=_kind(row), source=row.required("source"))
+    if name in _SINGLE:
+        if getattr(rates, _SINGLE[name]) is not None:
+            raise row.error(f"the figure {name} of this GPU is there twice")
+        return msgspec.structs.replace(rates, **{_SINGLE[name]: figure})
+    if name not in _BY_PRECISION:
+        raise row.error(f"the figure {name} is none of {', '.join((*_BY_PRECISION, *_SINGLE))}")
+    precision = row.required("precision")
+    if precision not in PRECISIONS:
+        raise row.error(f"the precision {precision} is none of {', '.join(PRECISIONS)}")
+    known: dict[str, Figure] = getattr(rates, _BY_PRECISION[name])
+    if precision in known:
+        raise row.error(f"the figure {name} in {precision} of this GPU is there twice")
+    return msgspec.structs.replace(rates, **{_BY_PRECISION[name]: {**known, precision: figure}})
+
+
+def _kind(row: Row) -> str:
+    kind = row.required("kind")
+    if kind not in KINDS:
+        raise row.error(f"the kind {kind} is none of {', '.join(KINDS)}")
+    return kind
+
+
+def _shares(path: Path) -> dict[str, Figure]:
+    if not path.exists():
+        return {}
+    return {
+        share_key(row.required("figure"), row.text("architecture"), row.text("segment")): Figure(
+            value=row.positive("share"), kind=_kind(row), source=row.required("source")
+        )
+        for row in read_rows(path, _SHARE_COLUMNS)
+    }
+
+
+def _class_rates(path: Path) -> dict[str, ClassRate]:
+    if not path.exists():
+        return {}
+    return {
+        "/".join(filter(None, (row.required("kind"), row.text("layout")))): ClassRate(
+            compute=row.positive("compute"),
+            bandwidth=row.positive("bandwidth"),
+            half_n=row.number("half_n") or 0.0,
+            half_k=row.number("half_k") or 0.0,
+        )
+        for row in read_rows(path, _CLASS_COLUMNS)
+    }
+
+
+def _intervals(path: Path) -> dict[str, Interval]:
+    if not path.exists():
+        return {}
+    return {
+        row.required("code"): Interval(
+            factor=_above_one(row), rows=row.whole("rows") or 0, source=row.required("source")
+        )
+        for row in read_rows(path, _INTERVAL_COLUMNS)
+    }
+
+
+def _above_one(row: Row) -> float:
+    factor = row.positive("factor")
+    if factor < 1:
+        raise row.error(f"the factor {factor:g} of a range has to be 1 or more")
+    return factor
