@@ -1,0 +1,1 @@
+"""Predictions of the product's own functions against measurements that others published."""
