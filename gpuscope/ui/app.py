@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication
 
 from gpuscope import paths
-from gpuscope.ui.advisor_panel import AdvisorPanel
+from gpuscope.ui.advisor.panel import AdvisorPanel
 from gpuscope.ui.main_window import MainWindow
 from gpuscope.ui.run_panel import RunPanel
 from gpuscope.ui.settings import WindowSettings

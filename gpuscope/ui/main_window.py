@@ -32,7 +32,7 @@ from gpuscope.ui.theme import Mode, apply_theme
 from gpuscope.ui.welcome import Welcome
 
 if TYPE_CHECKING:
-    from gpuscope.ui.advisor_panel import AdvisorPanel
+    from gpuscope.ui.advisor.panel import AdvisorPanel
     from gpuscope.ui.run_panel import RunPanel
 
 START_SIZE = (1280, 800)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QStyleOptionViewItem as Option
 from gpuscope.engine.registry import SessionSummary
 from gpuscope.store.reader import SessionState
 from gpuscope.ui import theme
-from gpuscope.ui.range_delegate import Index
+from gpuscope.ui.advisor.result.range_delegate import Index
 from gpuscope.ui.session_header import state_text
 from gpuscope.ui.theme import GRID, Size
 from gpuscope.ui.titles import short_title

@@ -18,10 +18,11 @@ from gpuscope.engine.registry import SessionSummary
 from gpuscope.runner.interpreters import Interpreter
 from gpuscope.store.reader import SessionState
 from gpuscope.ui import theme
-from gpuscope.ui.advisor_panel import AdvisorPanel
+from gpuscope.ui.advisor.panel import AdvisorPanel
 from gpuscope.ui.recent_runs import note
 from gpuscope.ui.run_panel import RunPanel, RunSources
 from gpuscope.ui.settings import WindowSettings
+from tests.ui.advisor.test_panel import Recorder as AdvisorRecorder
 from tests.ui.panel_pictures import colours_in, save_picture
 from tests.ui.run_samples import (
     FAILED,
@@ -35,7 +36,6 @@ from tests.ui.run_samples import (
     steps,
     update,
 )
-from tests.ui.test_advisor_panel import Recorder as AdvisorRecorder
 
 FOUND = [
     Interpreter("/opt/venv/bin/python", "3.12.4", "2.13.0", "13.0", "the active virtual environment"),

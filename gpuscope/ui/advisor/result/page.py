@@ -7,12 +7,12 @@ from PySide6.QtGui import QTextOption
 from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from gpuscope.domain.recommendation import Recommendation
-from gpuscope.ui.advisor_cells import configuration_name, place
-from gpuscope.ui.advisor_explanation import ExplanationTree
-from gpuscope.ui.advisor_plot import CostTimePlot
-from gpuscope.ui.advisor_rejected import RejectedList
-from gpuscope.ui.advisor_table_view import CandidateTable
-from gpuscope.ui.advisor_verdict import VerdictView
+from gpuscope.ui.advisor.result.cells import configuration_name, place
+from gpuscope.ui.advisor.result.explanation import ExplanationTree
+from gpuscope.ui.advisor.result.plot import CostTimePlot
+from gpuscope.ui.advisor.result.rejected import RejectedList
+from gpuscope.ui.advisor.result.table_view import CandidateTable
+from gpuscope.ui.advisor.result.verdict import VerdictView
 from gpuscope.ui.theme import GRID
 
 TABLE_MINIMUM_HEIGHT = 23 * GRID

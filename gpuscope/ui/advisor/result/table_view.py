@@ -7,9 +7,9 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QWidget
 
 from gpuscope.domain.recommendation import Recommendation
-from gpuscope.ui.advisor_cells import Column
-from gpuscope.ui.advisor_table import CandidateModel
-from gpuscope.ui.range_delegate import ROW_HEIGHT, RangeDelegate
+from gpuscope.ui.advisor.result.cells import Column
+from gpuscope.ui.advisor.result.range_delegate import ROW_HEIGHT, RangeDelegate
+from gpuscope.ui.advisor.result.table import CandidateModel
 from gpuscope.ui.theme import GRID
 
 CONFIGURATION_WIDTHS = (19 * GRID, 28 * GRID)

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Candidate, Recommendation
 from gpuscope.ui import theme
-from gpuscope.ui.advisor_cells import configuration_name, place
+from gpuscope.ui.advisor.result.cells import configuration_name, place
 from gpuscope.ui.theme import GRID, Colours, Size, set_role
 
 _SYMBOLS = {"rent": "o", "buy": "s", "keep": "d"}

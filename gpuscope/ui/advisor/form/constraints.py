@@ -9,7 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QLineEdit, QVBoxLayout, QWidget
 
 from gpuscope.domain.recommendation import Constraints
-from gpuscope.ui.constraint_texts import EPOCHS, SAMPLES, STEPS, ConstraintTexts, understood
+from gpuscope.ui.advisor.form.texts import EPOCHS, SAMPLES, STEPS, ConstraintTexts, understood
 from gpuscope.ui.theme import GRID
 from gpuscope.ui.widgets.checklist_button import ChecklistButton
 from gpuscope.ui.widgets.field_grid import FieldGrid

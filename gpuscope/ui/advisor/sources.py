@@ -12,8 +12,8 @@ from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.engine import advise as advice
 from gpuscope.engine.footprint import footprint_of
 from gpuscope.engine.session import open_session
-from gpuscope.ui.advisor_constraints import Choices
-from gpuscope.ui.advisor_estimate import EstimateInput
+from gpuscope.ui.advisor.form.constraints import Choices
+from gpuscope.ui.advisor.form.model import EstimateInput
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,16 +15,16 @@ from pytestqt.qtbot import QtBot
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Candidate, Constraints
 from gpuscope.ui import theme
-from gpuscope.ui.advisor_cells import DASH, Column, cell
-from gpuscope.ui.advisor_constraints import ConstraintsForm
-from gpuscope.ui.advisor_estimate import EstimateInput
-from gpuscope.ui.advisor_plot import CostTimePlot, nice_amounts, nice_durations, points, say_duration
-from gpuscope.ui.advisor_rejected import RejectedList
-from gpuscope.ui.advisor_sources import engine_sources
-from gpuscope.ui.advisor_table import CandidateModel
-from gpuscope.ui.advisor_table_view import CandidateTable
-from gpuscope.ui.constraint_texts import ConstraintTexts
-from tests.ui.advisor_samples import UNPRICED, recommendation, rented
+from gpuscope.ui.advisor.form.constraints import ConstraintsForm
+from gpuscope.ui.advisor.form.model import EstimateInput
+from gpuscope.ui.advisor.form.texts import ConstraintTexts
+from gpuscope.ui.advisor.result.cells import DASH, Column, cell
+from gpuscope.ui.advisor.result.plot import CostTimePlot, nice_amounts, nice_durations, points, say_duration
+from gpuscope.ui.advisor.result.rejected import RejectedList
+from gpuscope.ui.advisor.result.table import CandidateModel
+from gpuscope.ui.advisor.result.table_view import CandidateTable
+from gpuscope.ui.advisor.sources import engine_sources
+from tests.ui.advisor.samples import UNPRICED, recommendation, rented
 
 HOUR = 3600.0
 

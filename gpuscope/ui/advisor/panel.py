@@ -12,13 +12,13 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.domain.run import Manifest, RunOutcome
-from gpuscope.ui.advisor_basis import basis_of, says_enough
-from gpuscope.ui.advisor_constraints import ConstraintsForm
-from gpuscope.ui.advisor_estimate import EstimateForm
-from gpuscope.ui.advisor_message import MessagePage
-from gpuscope.ui.advisor_result import ResultPage
-from gpuscope.ui.advisor_source_bar import SourceBar
-from gpuscope.ui.advisor_sources import AdvisorSources, engine_sources
+from gpuscope.ui.advisor.basis import basis_of, says_enough
+from gpuscope.ui.advisor.form.constraints import ConstraintsForm
+from gpuscope.ui.advisor.form.model import EstimateForm
+from gpuscope.ui.advisor.message import MessagePage
+from gpuscope.ui.advisor.result.page import ResultPage
+from gpuscope.ui.advisor.source_bar import SourceBar
+from gpuscope.ui.advisor.sources import AdvisorSources, engine_sources
 from gpuscope.ui.background import Newest
 from gpuscope.ui.theme import GRID
 from gpuscope.ui.widgets.scroll import fill_scrolling

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from gpuscope.domain.recommendation import Rejected
 from gpuscope.ui import theme
-from gpuscope.ui.advisor_cells import configuration_name
+from gpuscope.ui.advisor.result.cells import configuration_name
 
 translate = QCoreApplication.translate
 

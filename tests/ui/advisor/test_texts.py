@@ -8,7 +8,7 @@ import pytest
 
 from gpuscope.domain.recommendation import Constraints
 from gpuscope.errors import UsageError
-from gpuscope.ui.constraint_texts import ConstraintTexts, parse_counts, parse_deadline, understood
+from gpuscope.ui.advisor.form.texts import ConstraintTexts, parse_counts, parse_deadline, understood
 
 NOW = datetime(2026, 12, 2, 12, 0, tzinfo=timezone(timedelta(hours=9)))
 """A Wednesday."""

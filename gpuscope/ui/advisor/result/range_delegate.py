@@ -7,8 +7,8 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from gpuscope.ui import theme
-from gpuscope.ui.advisor_cells import Cell, Column
-from gpuscope.ui.advisor_table import CELL_ROLE, RECOMMENDED_ROLE, SCALE_ROLE, alignment
+from gpuscope.ui.advisor.result.cells import Cell, Column
+from gpuscope.ui.advisor.result.table import CELL_ROLE, RECOMMENDED_ROLE, SCALE_ROLE, alignment
 from gpuscope.ui.theme import GRID, Colours, Size
 
 Index = QModelIndex | QPersistentModelIndex

@@ -19,13 +19,13 @@ from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.domain.run import Manifest, RunSpec
 from gpuscope.errors import SessionError
 from gpuscope.ui import theme
-from gpuscope.ui.advisor_cells import Column
-from gpuscope.ui.advisor_constraints import Choices
-from gpuscope.ui.advisor_estimate import EstimateInput
-from gpuscope.ui.advisor_panel import AdvisorPanel
-from gpuscope.ui.advisor_sources import AdvisorSources
-from gpuscope.ui.range_delegate import ROW_HEIGHT
-from tests.ui.advisor_samples import FOOTPRINT, IMPOSSIBLE, recommendation
+from gpuscope.ui.advisor.form.constraints import Choices
+from gpuscope.ui.advisor.form.model import EstimateInput
+from gpuscope.ui.advisor.panel import AdvisorPanel
+from gpuscope.ui.advisor.result.cells import Column
+from gpuscope.ui.advisor.result.range_delegate import ROW_HEIGHT
+from gpuscope.ui.advisor.sources import AdvisorSources
+from tests.ui.advisor.samples import FOOTPRINT, IMPOSSIBLE, recommendation
 from tests.ui.panel_pictures import colours_in, save_picture
 from tests.ui.run_samples import manifest as run_manifest
 

@@ -1,0 +1,1 @@
+"""What to get: the Advisor panel."""

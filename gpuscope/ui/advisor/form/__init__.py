@@ -1,0 +1,1 @@
+"""What the person asks for: the guided form."""
