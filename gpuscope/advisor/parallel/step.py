@@ -1,0 +1,124 @@
+"""A training step of a transformer in each of many layouts: computing, pipeline bubble, communication, update.
+
+    step = (m + (p − 1)/v) · (computing + what it waits for) + gradients not hidden + update,  × waiting for the slowest
+
+m micro batches of a replica, p stages, v parts of a stage that take turns (interleaved schedule; 1 without). The bubble
+is (p − 1)/(m + p − 1) of the step (GPipe, PipeDream-Flush, Megatron-LM).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from gpuscope.advisor.parallel.collectives import Fabric
+from gpuscope.advisor.parallel.messages import Messages, local_parameters, messages_of
+from gpuscope.advisor.parallel.rates import ParallelRates
+from gpuscope.advisor.parallel.table import LayoutTable
+from gpuscope.advisor.parallel.transformer import MatrixDevice, MicroTime, Shape, micro_time
+
+_UPDATE_BYTES = 30.0
+"""Of a fused Adam update with FP32 state, for each parameter: state and master copy read and written (24), gradient
+read (4), 16-bit parameter written (2)."""
+_BACKWARD_SHARE = 2 / 3
+"""Of a micro batch's computing: gradients of a layer can leave while the layers before it compute."""
+
+
+class Steps(NamedTuple):
+    """Seconds of a step and of its parts; an entry for each layout."""
+
+    seconds: Any
+    micro: MicroTime
+    messages: Messages
+    computing_s: Any
+    bubble_s: Any
+    tensor_s: Any
+    pipeline_s: Any
+    context_s: Any
+    expert_s: Any
+    sharded_s: Any
+    """Part of gathering and scattering that the step waits for."""
+    gradients_s: Any
+    """Part of the gradients' sum that the step waits for."""
+    update_s: Any
+    waiting_s: Any
+    """For the slowest machine and process."""
+
+    @property
+    def exposed_s(self) -> Any:
+        """Communication that the step waits for."""
+        return self.tensor_s + self.pipeline_s + self.context_s + self.expert_s + self.sharded_s + self.gradients_s
+
+
+def transformer_steps(
+    shape: Shape,
+    table: LayoutTable,
+    device: MatrixDevice,
+    fabric: Fabric,
+    rates: ParallelRates,
+    *,
+    gradient_bytes: float,
+    interleaved: float = 1.0,
+    measured_over_modelled: float = 1.0,
+) -> Steps:
+    """Steps of all layouts of a table.
+
+    Args:
+        shape: the transformer.
+        table: layouts with their micro batches.
+        device: what a GPU sustains.
+        fabric: what the links reach.
+        rates: constants.
+        gradient_bytes: of an element of the gradients.
+        interleaved: parts of a pipeline stage that take turns.
+        measured_over_modelled: of computing, where a run says how far this model is off.
+    """
+    import numpy as np
+
+    micro = micro_time(shape, table, device, rates)
+    said = messages_of(shape, table, fabric, element_bytes=device.element_bytes, gradient_bytes=gradient_bytes)
+    computing = micro.seconds * measured_over_modelled
+    hidden = rates.hidden_share
+    context = np.maximum(said.context_s * (1 - hidden), said.context_s - micro.attention_s)
+    sharded = np.maximum(said.sharded_s * (1 - hidden), said.sharded_s - computing * rates.window_share)
+    sharded = np.where(table.zero == 3, sharded, 0.0)
+    each = computing + said.tensor_s + said.pipeline_s * interleaved + context + said.expert_s + sharded
+    window = computing * _BACKWARD_SHARE * rates.window_share
+    gradients = np.maximum(said.gradients_s * (1 - hidden), said.gradients_s - window)
+    update = _update_seconds(shape, table, device, rates)
+    bubble = each * (table.pipeline - 1) / interleaved
+    total = each * table.accumulation + bubble + gradients + update
+    waiting = total * _waiting_share(table, fabric, rates)
+    count = table.accumulation
+    return Steps(
+        seconds=total + waiting,
+        micro=micro,
+        messages=said,
+        computing_s=computing * count,
+        bubble_s=bubble,
+        tensor_s=said.tensor_s * count,
+        pipeline_s=said.pipeline_s * interleaved * count,
+        context_s=context * count,
+        expert_s=said.expert_s * count,
+        sharded_s=sharded * count,
+        gradients_s=gradients,
+        update_s=update,
+        waiting_s=waiting,
+    )
+
+
+def _update_seconds(shape: Shape, table: LayoutTable, device: MatrixDevice, rates: ParallelRates) -> Any:
+    import numpy as np
+
+    sharded = np.where(table.zero >= 1, table.replicas_of_weights, 1.0)
+    moved = local_parameters(shape, table) * _UPDATE_BYTES / sharded
+    return moved / (device.bytes_per_s * rates.bandwidth_share)
+
+
+def _waiting_share(table: LayoutTable, fabric: Fabric, rates: ParallelRates) -> Any:
+    """All wait for the slowest: of more machines it is slower, and processes of one machine share its host."""
+    import numpy as np
+
+    gpus = table.data * table.model * table.context
+    nodes = np.maximum(1.0, gpus / fabric.gpus_per_node)
+    inside = np.minimum(gpus, fabric.gpus_per_node)
+    return rates.straggler_per_doubling * np.log2(nodes) + rates.host_per_doubling * np.log2(inside)

@@ -1,0 +1,202 @@
+"""The work of a training step of a transformer in a layout, from its dimensions: FLOPs, bytes, and their time.
+
+A layer's forward pass multiplies by the matrices of attention (query, key, value; output) and of the feed-forward part,
+2 FLOPs for each weight and token; the backward pass takes twice that; with activation checkpointing the forward pass
+runs twice. Fused attention takes 4·s·width FLOPs a token, half of it with a causal mask, and 2.5 times that backward
+(FlashAttention). Norms, residuals and activations move bytes and compute next to nothing. Matrices that tensor
+parallelism makes narrow, and few tokens, leave a GPU partly idle: n/(n + n₀).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from gpuscope.advisor.parallel.rates import ParallelRates
+from gpuscope.advisor.parallel.table import LayoutTable
+from gpuscope.domain.architecture import Architecture
+
+FORWARD_BACKWARD = 3.0
+"""Matrix work of both passes over that of the forward pass."""
+ATTENTION_BACKWARD = 2.5
+"""Of fused attention's forward pass: scores are computed again (FlashAttention-2, arXiv 2307.08691)."""
+_CAUSAL = 0.5
+# Bytes for each token, in 16 bits, that unfused operators of a forward pass read and write: two norms (4 + 4), two
+# residual sums (6 + 6), two dropouts or biases (4 + 4) of the hidden width; four copies (8) of the attention width.
+_HIDDEN_BYTES = 28.0
+_ATTENTION_BYTES = 8.0
+# Scores of unfused attention, for each head and pair of tokens: written, softmax, dropout with its mask, read again.
+_SCORE_BYTES = 13.0
+# Logits in 16 and 32 bits, forward and backward, for each token and word.
+_LOGIT_BYTES = 16.0
+_USUAL_FEED_FORWARD = 4.0
+_USUAL_HEAD = 128
+
+
+class Shape(NamedTuple):
+    """Dimensions of a transformer with nothing left open."""
+
+    layers: int
+    hidden: int
+    attention: float
+    """Heads × head size."""
+    key_value: float
+    """Heads of keys × head size."""
+    heads: int
+    key_value_heads: int
+    feed_forward: float
+    matrices: int
+    """Of the feed-forward part: 2, or 3 with a gate."""
+    vocabulary: int
+    experts: int
+    """1: dense."""
+    experts_per_token: int
+    window: float
+    """Tokens that a token looks back at most."""
+    sequence: float
+    parameters: float
+    fused_attention: bool = True
+
+    @property
+    def expert_parameters(self) -> float:
+        """Weights that expert parallelism can spread; 0 for a dense model."""
+        if self.experts <= 1:
+            return 0.0
+        return float(self.layers * self.experts * self.matrices * self.hidden * self.feed_forward)
+
+    @property
+    def dense_parameters(self) -> float:
+        """All other weights."""
+        return max(0.0, self.parameters - self.expert_parameters)
+
+
+class MicroTime(NamedTuple):
+    """Seconds of one micro batch on the slowest pipeline stage, forward and backward; an entry for each layout."""
+
+    matrix_s: Any
+    attention_s: Any
+    elementwise_s: Any
+    logits_s: Any
+    host_s: Any
+    """What the host takes to start all that; the larger of the two counts."""
+
+    @property
+    def device_s(self) -> Any:
+        """All that the device does, one after the other."""
+        return self.matrix_s + self.attention_s + self.elementwise_s + self.logits_s
+
+    @property
+    def seconds(self) -> Any:
+        """Host and device overlap."""
+        import numpy as np
+
+        return np.maximum(self.device_s, self.host_s)
+
+
+class MatrixDevice(NamedTuple):
+    """What a GPU sustains."""
+
+    flops_per_s: float
+    """Of large matrix products in the wanted precision."""
+    bytes_per_s: float
+    element_bytes: float
+    """2 in 16 bits, 4 in 32."""
+    how: str
+
+
+def shape_of(
+    architecture: Architecture, sequence: float, parameters: float | None = None, *, fused_attention: bool = True
+) -> Shape:
+    """Fill in what an architecture leaves open with what is usual; count its parameters where they are not given."""
+    hidden = architecture.hidden_size
+    heads = architecture.attention_heads or max(1, hidden // (architecture.head_size or _USUAL_HEAD))
+    head = architecture.head_size or hidden / heads
+    key_value_heads = architecture.key_value_heads or heads
+    feed_forward = float(architecture.feed_forward_size or _USUAL_FEED_FORWARD * hidden)
+    matrices = 3 if architecture.gated_feed_forward else 2
+    vocabulary = architecture.vocabulary_size or 0
+    experts = architecture.experts or 1
+    shape = Shape(
+        layers=architecture.layers,
+        hidden=hidden,
+        attention=heads * head,
+        key_value=key_value_heads * head,
+        heads=heads,
+        key_value_heads=key_value_heads,
+        feed_forward=feed_forward,
+        matrices=matrices,
+        vocabulary=vocabulary,
+        experts=experts,
+        experts_per_token=min(experts, architecture.experts_per_token or experts),
+        window=float(architecture.sliding_window or sequence),
+        sequence=sequence,
+        parameters=parameters or 0.0,
+        fused_attention=fused_attention,
+    )
+    if parameters:
+        return shape
+    layer = hidden * (2 * shape.attention + 2 * shape.key_value + experts * matrices * feed_forward)
+    embeddings = vocabulary * hidden * (1 if architecture.tied_embeddings is not False else 2)
+    return shape._replace(parameters=float(architecture.layers * layer + embeddings))
+
+
+def micro_time(shape: Shape, table: LayoutTable, device: MatrixDevice, rates: ParallelRates) -> MicroTime:
+    """Time of one micro batch on the slowest stage: forward, backward, and once more forward with checkpointing."""
+    import numpy as np
+
+    tokens = table.micro * shape.sequence / table.context
+    layers = np.ceil(shape.layers / table.pipeline)
+    again = table.checkpointing
+    flops_per_s = device.flops_per_s * rates.matrix_share
+    passes = FORWARD_BACKWARD + again
+    matrix = layers * passes * _matrix_seconds(shape, table, tokens, flops_per_s, rates)
+    attention = layers * _attention_seconds(shape, table, tokens, device, rates)
+    moved = tokens * device.element_bytes / 2 * _elementwise_bytes(shape, table.tensor) * rates.elementwise_bytes
+    bandwidth = device.bytes_per_s * rates.bandwidth_share
+    elementwise = layers * passes * moved / bandwidth
+    logits = tokens * shape.vocabulary / table.tensor
+    logits_s = FORWARD_BACKWARD * 2 * shape.hidden * logits / flops_per_s + _LOGIT_BYTES * logits / bandwidth
+    host = layers * rates.host_us_per_layer * 1e-6 * (1 + again / FORWARD_BACKWARD)
+    return MicroTime(matrix, attention, elementwise, logits_s, host)
+
+
+def _matrix_seconds(shape: Shape, table: LayoutTable, tokens: Any, flops_per_s: float, rates: ParallelRates) -> Any:
+    """Forward pass of one layer's matrix products."""
+    split = table.tensor
+    expert_tokens = tokens * shape.experts_per_token
+    each_expert = expert_tokens * table.expert / shape.experts
+    products = (
+        ((shape.attention + 2 * shape.key_value) / split, shape.hidden, tokens, tokens),
+        (shape.hidden, shape.attention / split, tokens, tokens),
+        ((shape.matrices - 1) * shape.feed_forward / split, shape.hidden, expert_tokens, each_expert),
+        (shape.hidden, shape.feed_forward / split, expert_tokens, each_expert),
+    )
+    seconds: Any = 0.0
+    for width, depth, rows, rows_at_once in products:
+        filled = _filled(width, rates.half_width) * _filled(depth, rates.half_width)
+        filled = filled * _filled(rows_at_once, rates.half_tokens)
+        seconds = seconds + 2 * rows * width * depth / (flops_per_s * filled)
+    return seconds
+
+
+def _attention_seconds(
+    shape: Shape, table: LayoutTable, tokens: Any, device: MatrixDevice, rates: ParallelRates
+) -> Any:
+    """Both passes of one layer's attention scores."""
+    reach = min(shape.sequence, shape.window)
+    flops = 4 * tokens * reach * shape.attention / table.tensor
+    rate = device.flops_per_s * rates.attention_share
+    if shape.fused_attention:
+        return flops * _CAUSAL * (1 + ATTENTION_BACKWARD + table.checkpointing) / rate
+    passes = FORWARD_BACKWARD + table.checkpointing
+    moved = _SCORE_BYTES * device.element_bytes / 2 * tokens * reach * shape.heads / table.tensor
+    return passes * (flops / rate + moved / (device.bytes_per_s * rates.bandwidth_share))
+
+
+def _elementwise_bytes(shape: Shape, split: Any) -> Any:
+    """For each token, in 16 bits, forward. Sequence parallelism shares out what tensor parallelism leaves whole."""
+    activation = 2.0 * shape.matrices * shape.feed_forward * shape.experts_per_token
+    return (_HIDDEN_BYTES * shape.hidden + _ATTENTION_BYTES * shape.attention + activation) / split
+
+
+def _filled(width: Any, half: float) -> Any:
+    return width / (width + half)
