@@ -10,6 +10,8 @@ from gpuscope.domain.recommendation import Offer
 
 FRESH_DAYS = 30
 """Prices older than this are marked as stale."""
+FRESH_SPOT_DAYS = 1
+"""Spot prices move daily."""
 
 # Status words of GPUs that cannot be bought new.
 _NOT_ON_SALE = {
@@ -20,9 +22,10 @@ _NOT_ON_SALE = {
 _ONLY_RENTED = "(AWS)"
 
 
-def is_stale(price_date: str | None, today: date) -> bool:
-    """Older than 30 days, or undated."""
-    return price_date is None or (today - date.fromisoformat(price_date)).days > FRESH_DAYS
+def is_stale(price_date: str | None, today: date, *, spot: bool = False) -> bool:
+    """Older than 30 days (a spot price: than one day), or undated."""
+    fresh_days = FRESH_SPOT_DAYS if spot else FRESH_DAYS
+    return price_date is None or (today - date.fromisoformat(price_date)).days > fresh_days
 
 
 def hourly_price(offer: CatalogueOffer) -> float | None:
@@ -41,7 +44,7 @@ def shown_offer(offer: CatalogueOffer, today: date) -> Offer:
         source_url=offer.source_url,
         on_demand_usd_per_hour=offer.on_demand_usd_per_hour,
         spot_usd_per_hour=offer.spot_usd_per_hour,
-        stale=is_stale(offer.price_date, today),
+        stale=is_stale(offer.price_date, today, spot=offer.on_demand_usd_per_hour is None),
         status=offer.price_status,
         virtual_cpus=offer.virtual_cpus,
         memory_gib=offer.memory_gib,
