@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuscope.advisor.calibration.model import EMPTY, Calibration
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.catalogue.specs import CpuSpec, GpuSpec
-from gpuscope.advisor.job.precision import FLOAT32, is_16_bit, precision_of
+from gpuscope.advisor.job.precision import FLOAT32, halves_activations, precision_of
 from gpuscope.advisor.job.stage import to_stage
 from gpuscope.advisor.timing import rates
 from gpuscope.domain.base import Range, Value
@@ -93,7 +93,7 @@ def prepare(
     assumptions: list[str] = []
     source_precision = _source_precision(footprint, assumptions)
     precision = precision_of(constraints.precision) if constraints.precision else source_precision
-    if is_16_bit(precision) and not is_16_bit(source_precision):
+    if halves_activations(precision) and not halves_activations(source_precision):
         assumptions.append(f"In {precision} the parameters stay in float32 and autocast casts them for each step.")
     device = footprint.devices[0] if footprint.devices else None
     source_gpu = None
@@ -178,5 +178,5 @@ def optimizer_key(name: str | None, state_bytes: int | None) -> str:
 
 
 def halves_memory(job: Job) -> bool:
-    """The target computes in 16 bits and the run did not."""
-    return is_16_bit(job.precision) and not is_16_bit(job.source_precision)
+    """The target keeps activations in 16 bits and the run did not."""
+    return halves_activations(job.precision) and not halves_activations(job.source_precision)

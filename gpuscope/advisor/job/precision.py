@@ -6,11 +6,13 @@ from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.errors import UsageError
 
 FLOAT32, TF32, FLOAT16, BFLOAT16 = "float32", "tf32", "float16", "bfloat16"
-PRECISIONS = (FLOAT32, TF32, FLOAT16, BFLOAT16)
+FLOAT8, INT8 = "float8", "int8"
+PRECISIONS = (FLOAT32, TF32, FLOAT16, BFLOAT16, FLOAT8, INT8)
 
 _NAMES = {
     "float32": FLOAT32, "fp32": FLOAT32, "float": FLOAT32, "32": FLOAT32, "tf32": TF32, "float16": FLOAT16,
     "fp16": FLOAT16, "half": FLOAT16, "16": FLOAT16, "bfloat16": BFLOAT16, "bf16": BFLOAT16,
+    "float8": FLOAT8, "fp8": FLOAT8, "float8_e4m3fn": FLOAT8, "float8_e5m2": FLOAT8, "int8": INT8,
 }  # fmt: skip
 
 # Share of the FP32 tensor peak that convolutions in TF32 keep: published rows are 1.3 to 1.7 times slower than a model
@@ -35,6 +37,16 @@ def is_16_bit(precision: str) -> bool:
     return precision in {FLOAT16, BFLOAT16}
 
 
+def is_8_bit(precision: str) -> bool:
+    """float8 or int8: only matrix products compute in 8 bits, everything else stays in bfloat16."""
+    return precision in {FLOAT8, INT8}
+
+
+def halves_activations(precision: str) -> bool:
+    """What lies between the operators takes 16 bits instead of 32: in 16 bits, and in 8 bits too."""
+    return is_16_bit(precision) or is_8_bit(precision)
+
+
 def supports(gpu: GpuSpec, precision: str) -> bool | None:
     """Whether the GPU computes in that precision at a useful rate; None: the catalogue does not say."""
     if precision == FLOAT32:
@@ -46,26 +58,32 @@ def supports(gpu: GpuSpec, precision: str) -> bool | None:
 
 
 def matrix_peak_tflops(gpu: GpuSpec, precision: str) -> float | None:
-    """Peak of matrix products in TFLOPS (dense, FP32 accumulation); None: unknown or not supported."""
+    """Peak of matrix products in TFLOPS (TOPS for int8), dense; floats accumulate in FP32. None: unknown or absent."""
     if precision == TF32:
         return gpu.tf32_tensor_tflops
     if precision == BFLOAT16:
         return gpu.bf16_tensor_tflops
     if precision == FLOAT16:
         return gpu.fp16_tensor_tflops or _plain_half_tflops(gpu)
+    if precision == FLOAT8:
+        return gpu.fp8_tensor_tflops
+    if precision == INT8:
+        return gpu.int8_tensor_tops
     return gpu.fp32_tflops
 
 
 def convolution_peak_tflops(gpu: GpuSpec, precision: str) -> float | None:
-    """Peak of convolutions: PyTorch lets cuDNN use TF32 for FP32 convolutions where the GPU has it."""
-    peak = matrix_peak_tflops(gpu, precision)
+    """Peak of convolutions: PyTorch lets cuDNN use TF32 for FP32 ones where the GPU has it, and has none in 8 bits."""
+    peak = matrix_peak_tflops(gpu, BFLOAT16 if is_8_bit(precision) else precision)
+    if precision == TF32 and peak is not None:
+        return max(gpu.fp32_tflops or 0.0, peak * _TF32_CONVOLUTION_SHARE)
     if precision == FLOAT32 and gpu.tf32_tensor_tflops is not None:
         return max(peak or 0.0, gpu.tf32_tensor_tflops * _TF32_CONVOLUTION_SHARE)
     return peak
 
 
 # CUDA compute capability from which NVIDIA's GPUs have the format in tensor cores (float16 also plain on 6.0 and 7.5).
-_NEEDED_CAPABILITY = {TF32: 8.0, BFLOAT16: 8.0, FLOAT16: 7.0}
+_NEEDED_CAPABILITY = {TF32: 8.0, BFLOAT16: 8.0, FLOAT16: 7.0, FLOAT8: 8.9, INT8: 7.5}
 
 
 def _capability(gpu: GpuSpec) -> float:

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gpuscope.advisor.catalogue.specs import CpuSpec, GpuSpec
-from gpuscope.advisor.job.precision import FLOAT32, convolution_peak_tflops, is_16_bit, matrix_peak_tflops
+from gpuscope.advisor.job.precision import FLOAT32, convolution_peak_tflops, halves_activations, matrix_peak_tflops
 from gpuscope.advisor.timing import rates
 from gpuscope.domain.footprint import Op
 from gpuscope.domain.ops import BACKWARD_SUFFIX
@@ -126,9 +126,10 @@ def ops_seconds(ops: Iterable[Op], device: DeviceRates, source_precision: str, p
 
 def byte_scale(op: Op, source_precision: str, precision: str) -> float:
     """Bytes of a class in another precision, relative to the run's: fewer in 16 bits, unless it stays in FP32."""
-    if is_16_bit(source_precision) == is_16_bit(precision) or base_kind(op) in _KEEPS_FLOAT32:
+    halved = halves_activations(precision)
+    if halves_activations(source_precision) == halved or base_kind(op) in _KEEPS_FLOAT32:
         return 1.0
-    return _HALF_BYTES if is_16_bit(precision) else 1 / _HALF_BYTES
+    return _HALF_BYTES if halved else 1 / _HALF_BYTES
 
 
 def base_kind(op: Op) -> str:
