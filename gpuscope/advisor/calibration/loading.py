@@ -3,6 +3,7 @@
     gpu_rates.csv    gpu_id, figure, precision, value, unit, kind, source: sustained rates by GPU
     shares.csv       figure, architecture, segment, share, kind, source: of a specification, for GPUs without rates
     class_rates.csv  kind, layout, compute, bandwidth, half_n, half_k, source: shares by kind of operator
+    factors.csv      name, value, source: factors between stages and between eager and compiled runs
     intervals.csv    code, factor, rows, source: widths of ranges
 
 A file that is missing leaves its part empty.
@@ -29,6 +30,7 @@ from gpuscope.advisor.job.precision import PRECISIONS
 _RATE_COLUMNS = ("gpu_id", "figure", "precision", "value", "unit", "kind", "source")
 _SHARE_COLUMNS = ("figure", "architecture", "segment", "share", "kind", "source")
 _CLASS_COLUMNS = ("kind", "layout", "compute", "bandwidth", "half_n", "half_k", "source")
+_FACTOR_COLUMNS = ("name", "value", "source")
 _INTERVAL_COLUMNS = ("code", "factor", "rows", "source")
 
 UNITS = {"TFLOP/s": 1e12, "GB/s": 1e9, "us": 1e-6}
@@ -47,6 +49,7 @@ def load_calibration(folder: Path) -> Calibration:
         rates=_rates(folder / "gpu_rates.csv"),
         shares=_shares(folder / "shares.csv"),
         class_rates=_class_rates(folder / "class_rates.csv"),
+        factors=_factors(folder / "factors.csv"),
         intervals=_intervals(folder / "intervals.csv"),
     )
 
@@ -116,6 +119,12 @@ def _class_rates(path: Path) -> dict[str, ClassRate]:
         )
         for row in read_rows(path, _CLASS_COLUMNS)
     }
+
+
+def _factors(path: Path) -> dict[str, float]:
+    if not path.exists():
+        return {}
+    return {row.required("name"): row.positive("value") for row in read_rows(path, _FACTOR_COLUMNS)}
 
 
 def _intervals(path: Path) -> dict[str, Interval]:

@@ -77,6 +77,8 @@ class Calibration(Value, frozen=True, kw_only=True):
     """Sustained share of a specification, for GPUs without rates; keys as in `share_key`."""
     class_rates: dict[str, ClassRate] = {}
     """By kind of operator, or `kind/layout` where the memory layout matters; see `class_rate`."""
+    factors: dict[str, float] = {}
+    """Fitted factors of the time model by name, such as `training/conv_kxk`; see `timing.class_constants`."""
     bias: dict[str, Bias] = {}
     """By catalogue id of the GPU."""
     intervals: dict[str, Interval] = {}

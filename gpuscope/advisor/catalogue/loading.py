@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from gpuscope.advisor.catalogue.matching import find_cpu, find_gpu
 from gpuscope.advisor.catalogue.specs import CatalogueOffer, CpuSpec, GpuSpec, SystemSpec
-from gpuscope.advisor.catalogue.table import Row, read_rows
+from gpuscope.advisor.catalogue.table import GIVEN, Row, read_rows
 
 _GPU_COLUMNS = (
     "id", "name", "vendor", "segment", "status", "architecture", "compute_capability", "device_name", "launch_date",
@@ -95,6 +95,17 @@ def load_catalogue(folder: Path) -> Catalogue:
     return Catalogue(tuple(gpus.values()), tuple(cpus.values()), offers, systems)
 
 
+def offers_in(path: Path, catalogue: Catalogue) -> tuple[CatalogueOffer, ...]:
+    """Offers of a file with the columns of cloud_offers.csv that a person gave.
+
+    Raises:
+        CatalogueError: the file is damaged, or names a GPU or CPU that the catalogue does not have.
+    """
+    gpus = {gpu.id: gpu for gpu in catalogue.gpus}
+    cpus = {cpu.id: cpu for cpu in catalogue.cpus}
+    return tuple(_offer(row, gpus, cpus) for row in read_rows(path, _OFFER_COLUMNS, GIVEN))
+
+
 def _unique(path: Path, columns: tuple[str, ...], make: Callable[[Row], T]) -> dict[str, T]:
     entries: dict[str, T] = {}
     for row in read_rows(path, columns):
@@ -152,6 +163,8 @@ def _cpu(row: Row) -> CpuSpec:
         cores=row.whole("cores"),
         threads=row.whole("threads"),
         fp32_tflops=row.number("fp32_tflops"),
+        fp32_flop_per_cycle=row.number("fp32_flop_per_cycle_core"),
+        peak_clock_kind=row.text("peak_clock_kind"),
         bf16_tflops=row.number("bf16_tflops"),
         memory_bandwidth_gbs=row.number("memory_bandwidth_gbs"),
         tdp_w=row.number("tdp_w"),

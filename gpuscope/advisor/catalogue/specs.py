@@ -67,6 +67,10 @@ class CpuSpec(Value, frozen=True, kw_only=True):
     cores: int | None = None
     threads: int | None = None
     fp32_tflops: float | None = None
+    fp32_flop_per_cycle: float | None = None
+    """Of one core: 64 where it has two 512-bit multiply-add units."""
+    peak_clock_kind: str = ""
+    """Which clock the peak was derived from: base, all-core, ..."""
     bf16_tflops: float | None = None
     memory_bandwidth_gbs: float | None = None
     tdp_w: float | None = None
