@@ -35,6 +35,7 @@ class Fabric(NamedTuple):
     island: int
     """GPUs that bridges join; as many as in the machine where there are none."""
     island_bytes_per_s: float
+    """0: there are none."""
     how: str
 
 
@@ -49,9 +50,9 @@ def fabric_of(topology: Topology, rates: ParallelRates) -> Fabric:
     """What the links of a topology reach."""
     intra, inter = topology.intra, topology.inter
     notes = []
-    inside = island_rate = network = None
-    inside_bytes = ring = island_bytes = float("inf")
-    island = topology.gpus_per_node
+    inside = network = None
+    inside_bytes = ring = float("inf")
+    island, island_bytes = topology.gpus_per_node, 0.0
     if intra is not None:
         inside = link_rate(intra, rates)
         inside_bytes = intra.bytes_per_s * inside.share

@@ -59,8 +59,12 @@ class ParallelRates(Value, frozen=True, kw_only=True):
     """Width or depth of a matrix at which half of the rate is reached."""
     half_tokens: float = 150.0
     """Tokens of a micro batch at which half of the rate is reached."""
+    recompute_share: float = 0.9
+    """Of the forward pass that runs again with activation checkpointing: a block's last product is not needed."""
     attention_share: float = 0.45
     """Of the sustained matrix rate, in fused attention."""
+    hopper_attention_share: float = 0.7
+    """On top: kernels written for Ampere."""
     elementwise_bytes: float = 1.0
     """Bytes that norms, activations and residuals move, over those of unfused operators."""
     bandwidth_share: float = 0.80

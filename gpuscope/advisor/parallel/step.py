@@ -76,7 +76,7 @@ def transformer_steps(
 
     micro = micro_time(shape, table, device, rates)
     said = messages_of(shape, table, fabric, element_bytes=device.element_bytes, gradient_bytes=gradient_bytes)
-    computing = micro.seconds * measured_over_modelled
+    computing = np.maximum(micro.device_s, micro.host_s - said.tensor_s - said.expert_s) * measured_over_modelled
     hidden = rates.hidden_share
     context = np.maximum(said.context_s * (1 - hidden), said.context_s - micro.attention_s)
     sharded = np.maximum(said.sharded_s * (1 - hidden), said.sharded_s - computing * rates.window_share)

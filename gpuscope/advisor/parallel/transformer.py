@@ -55,6 +55,8 @@ class Shape(NamedTuple):
     sequence: float
     parameters: float
     fused_attention: bool = True
+    sequence_parallel: bool = True
+    """Tensor parallelism shares out norms and residuals, too."""
 
     @property
     def expert_parameters(self) -> float:
@@ -77,19 +79,12 @@ class MicroTime(NamedTuple):
     elementwise_s: Any
     logits_s: Any
     host_s: Any
-    """What the host takes to start all that; the larger of the two counts."""
+    """What the host takes to start all that, and the messages; where it takes longer, the device waits."""
 
     @property
     def device_s(self) -> Any:
         """All that the device does, one after the other."""
         return self.matrix_s + self.attention_s + self.elementwise_s + self.logits_s
-
-    @property
-    def seconds(self) -> Any:
-        """Host and device overlap."""
-        import numpy as np
-
-        return np.maximum(self.device_s, self.host_s)
 
 
 class MatrixDevice(NamedTuple):
@@ -100,6 +95,8 @@ class MatrixDevice(NamedTuple):
     bytes_per_s: float
     element_bytes: float
     """2 in 16 bits, 4 in 32."""
+    attention_share: float
+    """Of `flops_per_s`, in fused attention."""
     how: str
 
 
@@ -145,7 +142,7 @@ def micro_time(shape: Shape, table: LayoutTable, device: MatrixDevice, rates: Pa
 
     tokens = table.micro * shape.sequence / table.context
     layers = np.ceil(shape.layers / table.pipeline)
-    again = table.checkpointing
+    again = table.checkpointing * rates.recompute_share
     flops_per_s = device.flops_per_s * rates.matrix_share
     passes = FORWARD_BACKWARD + again
     matrix = layers * passes * _matrix_seconds(shape, table, tokens, flops_per_s, rates)
@@ -184,10 +181,10 @@ def _attention_seconds(
     """Both passes of one layer's attention scores."""
     reach = min(shape.sequence, shape.window)
     flops = 4 * tokens * reach * shape.attention / table.tensor
-    rate = device.flops_per_s * rates.attention_share
+    rate = device.flops_per_s * device.attention_share
     if shape.fused_attention:
         return flops * _CAUSAL * (1 + ATTENTION_BACKWARD + table.checkpointing) / rate
-    passes = FORWARD_BACKWARD + table.checkpointing
+    passes = FORWARD_BACKWARD + table.checkpointing * rates.recompute_share
     moved = _SCORE_BYTES * device.element_bytes / 2 * tokens * reach * shape.heads / table.tensor
     return passes * (flops / rate + moved / (device.bytes_per_s * rates.bandwidth_share))
 
@@ -195,7 +192,8 @@ def _attention_seconds(
 def _elementwise_bytes(shape: Shape, split: Any) -> Any:
     """For each token, in 16 bits, forward. Sequence parallelism shares out what tensor parallelism leaves whole."""
     activation = 2.0 * shape.matrices * shape.feed_forward * shape.experts_per_token
-    return (_HIDDEN_BYTES * shape.hidden + _ATTENTION_BYTES * shape.attention + activation) / split
+    hidden = _HIDDEN_BYTES * shape.hidden / (split if shape.sequence_parallel else 1.0)
+    return hidden + (_ATTENTION_BYTES * shape.attention + activation) / split
 
 
 def _filled(width: Any, half: float) -> Any:
