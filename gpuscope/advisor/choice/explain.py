@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from gpuscope.advisor.choice.naming import title
 from gpuscope.advisor.job.work import Work, compared_cost
-from gpuscope.advisor.parallel.layouts import Placement
 from gpuscope.advisor.parallel.scaling import Scaled
+from gpuscope.advisor.parallel.search import Plan
 from gpuscope.advisor.timing.time_model import StepTime
 from gpuscope.advisor.timing.uncertainty import combined
 from gpuscope.domain.base import Range
@@ -22,6 +24,31 @@ from gpuscope.domain.units import (
 )
 
 
+class Parts(NamedTuple):
+    """What the figures of a candidate were made of."""
+
+    work: Work
+    single: StepTime
+    """A step on one of its GPUs."""
+    scaled: Scaled
+    plan: Plan | None
+    """Layout and memory; None: not laid out, as on the machine at hand."""
+    power_how: str
+
+
+def whole(candidate: Candidate, parts: Parts) -> Explanation:
+    """Every figure of a candidate, unfolded."""
+    trees: list[Explanation] = []
+    if parts.plan is not None:
+        trees.append(memory_tree(parts.plan, candidate.memory.available_bytes or 0))
+    trees += [
+        time_tree(parts.single, parts.scaled, parts.work, candidate.time_to_finish_s),
+        cost_tree(candidate),
+        energy_tree(candidate.energy_kwh, parts.power_how),
+    ]
+    return Explanation(name=title(candidate), value=candidate.acquisition, inputs=tuple(trees))
+
+
 def reason(candidate: Candidate, compared_usd: float | None, risks: Sequence[str], step_how: str) -> str:
     """One sentence (two when the speed is not known) for the table: memory, time, money, doubts."""
     parts = [_memory_words(candidate), _time_words(candidate), _money_words(candidate, compared_usd)]
@@ -34,16 +61,13 @@ def reason(candidate: Candidate, compared_usd: float | None, risks: Sequence[str
     return text
 
 
-def memory_tree(placement: Placement, available_bytes: int) -> Explanation:
+def memory_tree(plan: Plan, available_bytes: int) -> Explanation:
     """Needed and available memory of one GPU."""
     inputs = tuple(
-        Explanation(name=name, value=format_bytes_range(value), provenance=how)
-        for name, value, how in placement.need.parts
+        Explanation(name=name, value=format_bytes_range(value), provenance=how) for name, value, how in plan.need.parts
     )
-    needed = placement.need.needed_bytes
-    value = (
-        format_bytes_range(needed) if needed is not None else f"at least {format_bytes(placement.need.surely_bytes)}"
-    )
+    needed = plan.need.needed_bytes
+    value = format_bytes_range(needed) if needed is not None else f"at least {format_bytes(plan.need.surely_bytes)}"
     return Explanation(
         name="Memory of one GPU",
         value=f"{value} of {format_bytes(available_bytes)}",

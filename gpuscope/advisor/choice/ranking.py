@@ -6,98 +6,83 @@ configuration that is better in everything always comes first.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gpuscope.advisor.choice.constraints import BUY, KEEP
-from gpuscope.advisor.choice.options import Option
+from gpuscope.advisor.choice.limits import doubts
+from gpuscope.advisor.choice.options import Figures, Option
 from gpuscope.domain.recommendation import Constraints
 
 _UNKNOWN = float("inf")
 
-RankKey = tuple[int, int, float, float, float, float, str, int, str]
-
-_FASTER = 0.8
-_CHEAPER = 0.95
+FigureKey = tuple[int, int, float, float, float, float]
+RankKey = tuple[FigureKey, str, int, str]
 
 
-def rank_key(option: Option, constraints: Constraints) -> RankKey:
-    """Sorts the best candidate first.
+def figure_key(figures: Figures, limits: Constraints) -> FigureKey:
+    """Sorts the best figures first.
 
     In this order: how many things are doubtful; whether money and time can be compared at all; cost of the work (of a
-    fixed number of steps when the total is not known); what is paid at once; time; energy; names.
+    fixed number of steps when the total is not known); what is paid at once; time; energy.
     """
-    candidate = option.candidate
-    energy = candidate.energy_kwh.mid if candidate.energy_kwh is not None else _UNKNOWN
-    provider = candidate.offer.provider + candidate.offer.instance_type if candidate.offer is not None else ""
     return (
-        len(option.risks),
-        _tier(option, constraints),
-        _money(option),
-        _price(option),
-        option.compared_seconds if option.compared_seconds is not None else _UNKNOWN,
-        energy,
-        candidate.gpu or candidate.cpu or "",
-        candidate.count,
-        candidate.acquisition + provider,
+        doubts(figures, limits),
+        _tier(figures, limits),
+        _money(figures),
+        figures.once_usd if figures.once_usd is not None else 0.0,
+        figures.seconds if figures.seconds is not None else _UNKNOWN,
+        figures.energy_kwh if figures.energy_kwh is not None else _UNKNOWN,
     )
 
 
-def _tier(option: Option, constraints: Constraints) -> int:
+def rank_key(option: Option, limits: Constraints) -> RankKey:
+    """Sorts the best candidate first: by its figures, then by names."""
     candidate = option.candidate
-    if candidate.acquisition == KEEP:
+    provider = candidate.offer.provider + candidate.offer.instance_type if candidate.offer is not None else ""
+    names = f"{candidate.acquisition}{provider}{candidate.precision}{candidate.interconnect}{candidate.network}"
+    return figure_key(option.figures, limits), candidate.gpu or candidate.cpu or "", candidate.count, names
+
+
+def _tier(figures: Figures, limits: Constraints) -> int:
+    if figures.acquisition == KEEP:
         return 9
-    if option.compared_seconds is None:
+    if figures.seconds is None:
         return 3
-    if option.compared_usd is None:
+    if figures.usd is None:
         return 2
     # Without a total a purchase price and the rent of some steps are not the same kind of money.
-    total_known = candidate.time_to_finish_s is not None
-    return 1 if candidate.acquisition == BUY and not total_known and constraints.acquisition != BUY else 0
+    return 1 if figures.acquisition == BUY and not figures.total_known and limits.acquisition != BUY else 0
 
 
-def _money(option: Option) -> float:
-    candidate = option.candidate
-    if candidate.acquisition == BUY and candidate.time_to_finish_s is None and option.compared_seconds is not None:
-        # For lasting use: what a unit of speed costs.
-        if option.compared_usd is not None:
-            return option.compared_usd * option.compared_seconds
-    elif option.compared_usd is not None:
-        return option.compared_usd
-    if candidate.acquisition == BUY and option.power_w is not None and option.compared_seconds is not None:
-        # Board energy stands in for a price that is not known: small and efficient comes first.
-        return option.power_w * option.compared_seconds
-    hourly = candidate.cost_usd_per_hour
-    return _UNKNOWN if hourly is None else hourly.mid
+def _money(figures: Figures) -> float:
+    usd, seconds = figures.usd, figures.seconds
+    if figures.acquisition == BUY and seconds is not None:
+        if usd is not None:
+            # For lasting use: what a unit of speed costs.
+            return usd if figures.total_known else usd * seconds
+        if figures.power_w is not None:
+            # Board energy stands in for a price that is not known: small and efficient comes first.
+            return figures.power_w * seconds
+    if usd is not None:
+        return usd
+    return _UNKNOWN if figures.hourly_usd is None or figures.acquisition == BUY else figures.hourly_usd
 
 
-def _price(option: Option) -> float:
-    """Of a purchase: where twice the money buys twice the speed, the smaller purchase comes first."""
-    candidate = option.candidate
-    return candidate.cost_usd.mid if candidate.acquisition == BUY and candidate.cost_usd is not None else 0.0
+def front(options: Sequence[Option]) -> list[bool]:
+    """Which options are on the Pareto front: none is at least as good in time, cost and energy and better in one.
 
-
-def alternates(ranked: list[Option], chosen: int, limit: int = 4) -> tuple[int, ...]:
-    """Other candidates worth a look: the best that rents, the best that is bought, a cheaper and a faster one.
-
-    Args:
-        ranked: all candidates, best first.
-        chosen: index of the recommended one.
-        limit: at most so many.
+    What is not known counts as worst. Of equal options all are on the front.
     """
-    best = ranked[chosen]
-    picks: list[int] = []
-
-    def add(wanted: list[int]) -> None:
-        fresh = [index for index in wanted if index != chosen and index not in picks]
-        if fresh:
-            picks.append(fresh[0])
-
-    indexes = range(len(ranked))
-    add([i for i in indexes if ranked[i].candidate.acquisition == "rent"])
-    add([i for i in indexes if _less(ranked[i].compared_usd, best.compared_usd, _CHEAPER)])
-    add([i for i in indexes if _less(ranked[i].compared_seconds, best.compared_seconds, _FASTER)])
-    add([i for i in indexes if ranked[i].candidate.acquisition == BUY])
-    add([i for i in indexes if ranked[i].candidate.acquisition != KEEP])
-    return tuple(picks[:limit])
+    points = [_point(option.figures) for option in options]
+    on_front: list[tuple[float, float, float]] = []
+    for point in sorted(set(points)):
+        # Sorted: whatever dominates a point comes before it.
+        if not any(all(a <= b for a, b in zip(other, point, strict=True)) for other in on_front):
+            on_front.append(point)
+    chosen = set(on_front)
+    return [point in chosen for point in points]
 
 
-def _less(value: float | None, than: float | None, factor: float) -> bool:
-    return value is not None and than is not None and value < than * factor
+def _point(figures: Figures) -> tuple[float, float, float]:
+    values = (figures.seconds, figures.usd, figures.energy_kwh)
+    return tuple(_UNKNOWN if value is None else value for value in values)  # type: ignore[return-value]  # three of three

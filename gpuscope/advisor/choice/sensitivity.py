@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gpuscope.advisor.choice.naming import title
 from gpuscope.advisor.choice.options import Option
-from gpuscope.advisor.choice.verdict import title
 from gpuscope.domain.recommendation import Constraints, Sensitivity
 
 
@@ -27,16 +27,16 @@ def _cost(ranked: Sequence[Option]) -> Sensitivity | None:
     others = [
         option
         for option in ranked[1:]
-        if option.compared_usd is not None
+        if option.figures.usd is not None
         and len(option.risks) <= len(best.risks)
         and option.candidate.acquisition == best.candidate.acquisition
         and (option.candidate.gpu, option.candidate.count) != (best.candidate.gpu, best.candidate.count)
     ]
-    if not others or not best.compared_usd:
+    if not others or not best.figures.usd:
         return None
     second = others[0]
-    assert second.compared_usd is not None
-    factor = second.compared_usd / best.compared_usd
+    assert second.figures.usd is not None
+    factor = second.figures.usd / best.figures.usd
     if factor < 1:
         return None
     return Sensitivity(

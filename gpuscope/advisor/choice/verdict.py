@@ -1,16 +1,15 @@
-"""The decision in a word and a sentence; and when nothing is left, what would have to give."""
+"""The decision in a word and a sentence."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.choice.constraints import BUY
+from gpuscope.advisor.choice.naming import title
 from gpuscope.advisor.choice.options import Option
 from gpuscope.advisor.job.work import compared_cost
-from gpuscope.domain.recommendation import Candidate, Constraints, Rejected, Verdict
+from gpuscope.domain.recommendation import Candidate, Constraints, Verdict
 from gpuscope.domain.units import format_duration, format_duration_range, format_money, format_money_range
 
 SHORT_JOB_S = 3600.0
@@ -29,38 +28,23 @@ class Decision(NamedTuple):
     chosen: Option | None
 
 
-def decide(
-    ranked: Sequence[Option],
-    at_hand: Option | None,
-    broken: Sequence[Option],
-    rejected: Sequence[Rejected],
-    constraints: Constraints,
-    catalogue: Catalogue,
-) -> Decision:
-    """Choose.
+def decide(ranked: Sequence[Option], at_hand: Option | None, constraints: Constraints) -> Decision | None:
+    """Choose; None: there is nothing to choose from.
 
     Args:
         ranked: candidates that break no constraint, best first, without the machine at hand.
         at_hand: the machine of the run, when it breaks no constraint.
-        broken: candidates that break some.
-        rejected: the other configurations.
         constraints: for what was asked.
-        catalogue: for the size of what was rejected.
     """
-    best = ranked[0] if ranked else None
     kept = None if at_hand is None else _why_keep(at_hand, ranked, constraints)
     if at_hand is not None and kept is not None:
         enough = at_hand.candidate.count == 0
         verdict = Verdict.CPU_IS_ENOUGH if enough else Verdict.KEEP
         start = "The CPU that it ran on is enough" if enough else "Keep the GPU that it ran on"
         return Decision(verdict, f"{start}: {kept}.", at_hand)
-    if best is None:
-        text = _impossible(broken, rejected, catalogue)
-        total = None if at_hand is None else at_hand.candidate.time_to_finish_s
-        if total is not None:
-            text += f" The machine that it ran on takes {format_duration_range(total)}."
-        return Decision(Verdict.IMPOSSIBLE, text, None)
-    return Decision(_verdict(best.candidate), _sentence(best), best)
+    if not ranked:
+        return None
+    return Decision(_verdict(ranked[0].candidate), _sentence(ranked[0]), ranked[0])
 
 
 def fix_first(decision: Decision, data_wait_s: float) -> Decision:
@@ -81,20 +65,6 @@ def fix_first(decision: Decision, data_wait_s: float) -> Decision:
     return decision._replace(verdict=Verdict.FIX_FIRST, sentence=sentence)
 
 
-def title(candidate: Candidate) -> str:
-    """`2× L4 from aws (g6.12xlarge, us-east-1)`."""
-    if candidate.count == 0:
-        name = f"the CPU instance {candidate.offer.instance_type}" if candidate.offer is not None else "the CPU at hand"
-    else:
-        name = f"{candidate.count}× {candidate.gpu_name or candidate.gpu or 'unknown GPU'}"
-    if candidate.offer is None:
-        return name
-    place = "" if candidate.offer.region == "not stated" else f", {candidate.offer.region}"
-    if candidate.count == 0:
-        return f"{name} from {candidate.offer.provider}{place}"
-    return f"{name} from {candidate.offer.provider} ({candidate.offer.instance_type}{place})"
-
-
 def _why_keep(at_hand: Option, ranked: Sequence[Option], constraints: Constraints) -> str | None:
     """Why the machine at hand will do; None when it will not, or others are worth their price."""
     candidate = at_hand.candidate
@@ -107,9 +77,9 @@ def _why_keep(at_hand: Option, ranked: Sequence[Option], constraints: Constraint
     if total is not None and total.mid <= SHORT_JOB_S:
         return f"it finishes in {format_duration_range(total)}, which is not worth another machine"
     # Several GPUs are always faster with enough work; whether a GPU helps at all is told by a single one.
-    single = [option.compared_seconds for option in ranked if option.candidate.count == 1]
+    single = [option.figures.seconds for option in ranked if option.candidate.count == 1]
     fastest = min((seconds for seconds in single if seconds is not None), default=None)
-    if fastest is not None and at_hand.compared_seconds is not None and at_hand.compared_seconds <= fastest:
+    if fastest is not None and at_hand.figures.seconds is not None and at_hand.figures.seconds <= fastest:
         return "no single GPU of the catalogue is predicted to be faster"
     return None
 
@@ -146,58 +116,11 @@ def _rent_words(best: Option) -> str:
     rate = "" if hourly is None else f"{format_money(hourly.mid)} an hour"
     if candidate.cost_usd is not None:
         return f"{rate}, {format_money_range(candidate.cost_usd)} in all{_done(candidate)}"
-    if best.compared_usd is not None and candidate.step_time_s is not None:
-        return f"{rate}, about {compared_cost(best.compared_usd)}, the least of all offers"
+    if best.figures.usd is not None and candidate.step_time_s is not None:
+        return f"{rate}, about {compared_cost(best.figures.usd)}, the least of all offers"
     return f"{rate}, the lowest price of those with the memory; the speed is not known"
 
 
 def _done(candidate: Candidate) -> str:
     total = candidate.time_to_finish_s
     return "" if total is None else f", done in {format_duration_range(total)}"
-
-
-def _impossible(broken: Sequence[Option], rejected: Sequence[Rejected], catalogue: Catalogue) -> str:
-    """Say which one constraint has to give, and by how much; else the commonest reason."""
-    single = [option for option in broken if len(option.breaches) == 1 and option.breaches[0].relax]
-    if single:
-        closest = min(single, key=lambda option: (option.breaches[0].excess, title(option.candidate)))
-        breach = closest.breaches[0]
-        return (
-            f"Nothing in the catalogue meets every constraint. Closest is {title(closest.candidate)}: "
-            f"{breach.sentence}. Allow {breach.relax}."
-        )
-    if broken:
-        fewest = min(
-            broken, key=lambda option: (len(option.breaches), option.breaches[0].excess, title(option.candidate))
-        )
-        sentences = "; ".join(breach.sentence for breach in fewest.breaches)
-        relaxed = " and ".join(breach.relax for breach in fewest.breaches if breach.relax)
-        advice = f" Allow {relaxed}." if relaxed else ""
-        name = title(fewest.candidate)
-        return f"Nothing in the catalogue meets every constraint. Closest is {name}: {sentences}.{advice}"
-    return _commonest(rejected, catalogue)
-
-
-_ADVICE = {
-    "memory": "Allow more GPUs, a smaller batch or a 16-bit precision.",
-    "no_offer": "Allow buying, or other GPUs and counts.",
-    "provider": "Allow other providers.",
-    "region": "Allow other regions.",
-    "vendor": "Allow other vendors.",
-    "precision": "Allow another precision.",
-    "not_on_sale": "Allow renting, or other GPUs and counts.",
-}
-
-
-def _commonest(rejected: Sequence[Rejected], catalogue: Catalogue) -> str:
-    relevant = [entry for entry in rejected if entry.reason_code not in {"not_asked", "vendor"}] or list(rejected)
-    if not relevant:
-        return "The catalogue is empty: nothing can be recommended. Put its files back."
-    code, _ = max(Counter(entry.reason_code for entry in relevant).items(), key=lambda item: (item[1], item[0]))
-
-    def memory(entry: Rejected) -> tuple[float, str]:
-        gpu = catalogue.gpu(entry.gpu)
-        return (0.0 if gpu is None else gpu.memory_gb * entry.count), entry.reason
-
-    largest = max((entry for entry in relevant if entry.reason_code == code), key=memory)
-    return f"No configuration is left. Even {largest.reason} {_ADVICE.get(code, 'Relax the constraints.')}"

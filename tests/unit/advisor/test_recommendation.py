@@ -123,10 +123,10 @@ def test_no_price_needs_a_quote() -> None:
 
 
 def test_impossible_deadline_says_what_to_allow() -> None:
-    found = advise(cpu_footprint(), total_steps=1e9, deadline_s=600)
+    found = advise(cpu_footprint(), total_steps=1e9, deadline_s=60)
     assert (found.verdict, found.recommended) == (Verdict.IMPOSSIBLE, None)
     assert "Allow a deadline of" in found.sentence
-    assert "instead of 10 min" in found.sentence
+    assert "instead of 60 s" in found.sentence
 
 
 def test_impossible_budget_says_what_to_allow() -> None:
@@ -144,7 +144,7 @@ def test_what_was_suggested_is_enough() -> None:
 
 @pytest.mark.parametrize("steps", [1e9, 3.3e9])
 def test_suggested_deadline_is_enough(steps: float) -> None:
-    found = advise(cpu_footprint(), total_steps=steps, deadline_s=600)
+    found = advise(cpu_footprint(), total_steps=steps, deadline_s=60)
     suggested = found.sentence.split("Allow a deadline of ")[1].split(" instead")[0]
     assert advise(cpu_footprint(), total_steps=steps, deadline_s=parse_duration(suggested)).verdict is Verdict.RENT
 

@@ -1,0 +1,151 @@
+"""The advisor of one job: built once, asked again whenever the person changes what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+import msgspec
+
+from gpuscope.advisor.calibration.model import EMPTY, Calibration
+from gpuscope.advisor.catalogue.loading import Catalogue
+from gpuscope.advisor.choice.alternates import alternates
+from gpuscope.advisor.choice.assumptions import assumptions, price_dates
+from gpuscope.advisor.choice.candidates import Builder
+from gpuscope.advisor.choice.constraints import check
+from gpuscope.advisor.choice.footprint_sense import check_footprint, says_anything
+from gpuscope.advisor.choice.judging import explained
+from gpuscope.advisor.choice.naming import hardware
+from gpuscope.advisor.choice.options import Option
+from gpuscope.advisor.choice.predictions import Predictions
+from gpuscope.advisor.choice.ranking import front
+from gpuscope.advisor.choice.relaxing import impossible_sentence
+from gpuscope.advisor.choice.search import Found, search
+from gpuscope.advisor.choice.sensitivity import sensitivities
+from gpuscope.advisor.choice.verdict import Decision, decide, fix_first
+from gpuscope.advisor.job.work import work_of
+from gpuscope.domain.footprint import Footprint
+from gpuscope.domain.recommendation import Candidate, Constraints, Recommendation, Rejected, Verdict
+from gpuscope.domain.units import format_duration_range
+
+NOTHING_KNOWN = (
+    "Nothing can be recommended: neither the steps nor the memory of a job are known. Run a training script with "
+    "`gpuscope run`, or type in its size with `gpuscope estimate`."
+)
+
+
+class Advisor:
+    """Recommends for one footprint. Predictions are kept, so that other constraints are judged at once.
+
+    Args:
+        footprint: what the job uses.
+        catalogue: what there is.
+        today: the day of the advice: prices are stale 30 days after theirs.
+        calibration: sustained rates, fitted constants and interval widths.
+
+    Raises:
+        UsageError: the footprint is absurd; the text says what to correct.
+    """
+
+    def __init__(
+        self, footprint: Footprint, catalogue: Catalogue, *, today: date, calibration: Calibration = EMPTY
+    ) -> None:
+        check_footprint(footprint)
+        self._footprint = footprint
+        self._catalogue = catalogue
+        self._today = today
+        self._predictions = Predictions(footprint, catalogue, calibration)
+
+    def recommend(self, constraints: Constraints) -> Recommendation:
+        """Judge every GPU × count of the catalogue and choose. Pure: the same input gives the same bytes.
+
+        Returns:
+            Candidates best first, a rejection for every GPU × count that is none, and the decision in a sentence.
+
+        Raises:
+            UsageError: the constraints contradict each other; the text says what to change.
+        """
+        check(constraints, self._catalogue)
+        if not says_anything(self._footprint):
+            return Recommendation(verdict=Verdict.IMPOSSIBLE, sentence=NOTHING_KNOWN, constraints=constraints)
+        found = self._search(constraints)
+        decision = decide(found.passed, found.at_hand, constraints)
+        if decision is None:
+            decision = Decision(Verdict.IMPOSSIBLE, self._impossible(constraints, found), None)
+        job = self._predictions.variants(constraints)[0].job
+        if decision.chosen is not found.at_hand:
+            decision = fix_first(decision, job.data_wait_s)
+        ranked = _in_rank(found, decision)
+        on_front = front(ranked)
+        candidates = tuple(
+            msgspec.structs.replace(explained(option), pareto=best)
+            for option, best in zip(ranked, on_front, strict=True)
+        )
+        chosen = None if decision.chosen is None else 0
+        return Recommendation(
+            verdict=decision.verdict,
+            sentence=decision.sentence,
+            constraints=constraints,
+            recommended=chosen,
+            alternates=() if chosen is None else alternates(ranked, on_front, chosen),
+            candidates=candidates,
+            rejected=_rejections(found),
+            sensitivity=sensitivities(found.passed, constraints) if decision.chosen in found.passed else (),
+            assumptions=assumptions(job, work_of(job, constraints), candidates, constraints),
+            prices_as_of=price_dates(candidates),
+        )
+
+    def _search(self, constraints: Constraints) -> Found:
+        work = work_of(self._predictions.variants(constraints)[0].job, constraints)
+        builder = Builder(self._predictions, work, constraints, self._catalogue, self._today)
+        return search(builder, constraints, self._catalogue)
+
+    def _impossible(self, constraints: Constraints, found: Found) -> str:
+        text = impossible_sentence(
+            constraints, lambda other: self._search(other).passed, found.broken, found.rejected, self._catalogue
+        )
+        total = None if found.at_hand is None else found.at_hand.candidate.time_to_finish_s
+        if total is not None:
+            text += f" The machine that it ran on takes {format_duration_range(total)}."
+        return text
+
+
+def _in_rank(found: Found, decision: Decision) -> list[Option]:
+    """All that break no limit, the machine at hand first where it is chosen and else last."""
+    ranked = list(found.passed)
+    if found.at_hand is not None:
+        ranked.insert(0 if decision.chosen is found.at_hand else len(ranked), found.at_hand)
+    return ranked
+
+
+def _rejections(found: Found) -> tuple[Rejected, ...]:
+    entries = [*found.rejected, *_breaking(found.broken, found.passed)]
+    return tuple(sorted(entries, key=lambda entry: (entry.gpu or "", entry.count, entry.reason_code)))
+
+
+def _breaking(broken: Sequence[Option], passed: Sequence[Option]) -> list[Rejected]:
+    """One rejection for each GPU × count of which no way of getting it is left: that which comes closest."""
+    left = {option.hardware for option in passed}
+    closest: dict[tuple[str | None, int], Option] = {}
+    for option in broken:
+        key = option.hardware
+        if option.candidate.gpu is None or key in left:
+            continue
+        if key not in closest or _closeness(option) < _closeness(closest[key]):
+            closest[key] = option
+    return [_rejection(option.candidate, option) for option in closest.values()]
+
+
+def _closeness(option: Option) -> tuple[int, float, str]:
+    return len(option.breaches), max(breach.excess for breach in option.breaches), option.candidate.acquisition
+
+
+def _rejection(candidate: Candidate, option: Option) -> Rejected:
+    words = "; ".join(breach.sentence for breach in option.breaches)
+    return Rejected(
+        gpu=candidate.gpu,
+        gpu_name=candidate.gpu_name,
+        count=candidate.count,
+        reason_code=option.breaches[0].code,
+        reason=f"{hardware(candidate)}: {words}.",
+    )

@@ -1,0 +1,67 @@
+"""What a recommendation takes for granted, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gpuscope.advisor.job.job import Job
+from gpuscope.advisor.job.work import Work
+from gpuscope.advisor.timing.rates import HOST_S_PER_KERNEL
+from gpuscope.domain.recommendation import Candidate, Constraints, Offer
+
+_NOTHING_TO_COMPARE = "Neither the speed nor the amount of the work is known: what fits is compared by its price alone."
+_LAUNCHES_SET_THE_PACE = 0.9
+"""From this share of a step on, launching its kernels takes all of it."""
+
+
+def assumptions(job: Job, work: Work, candidates: Sequence[Candidate], limits: Constraints) -> tuple[str, ...]:
+    """Of these candidates, best first."""
+    notes = (*_of_work(job, work, candidates, limits), *_of_money(candidates))
+    return tuple(dict.fromkeys(notes))
+
+
+def price_dates(candidates: Sequence[Candidate]) -> str | None:
+    """Oldest and newest date of the candidates' prices; None: there is none."""
+    dates = sorted({c.offer.price_date for c in candidates if c.offer is not None and c.offer.price_date is not None})
+    if not dates:
+        return None
+    return dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
+
+
+def _of_work(job: Job, work: Work, candidates: Sequence[Candidate], limits: Constraints) -> Iterator[str]:
+    no_speed = bool(candidates) and all(candidate.step_time_s is None for candidate in candidates)
+    yield _NOTHING_TO_COMPARE if no_speed and work.batches is None else work.sentence
+    yield from job.assumptions
+    best = candidates[0].step_time_s if candidates else None
+    launches_s = job.kernels * HOST_S_PER_KERNEL[1]
+    if best is not None and candidates[0].gpu is not None and launches_s > _LAUNCHES_SET_THE_PACE * best.mid:
+        yield (
+            "The steps are so small that launching kernels from the host sets the pace: a faster GPU gains little, a "
+            "larger batch or compiling does."
+        )
+    if not no_speed and any(candidate.count > 1 for candidate in candidates):
+        if limits.keep_global_batch:
+            yield "All GPUs together keep the batch of the run: more GPUs share it."
+        else:
+            yield "Each GPU keeps the batch size of the run; more GPUs work through more samples in a step."
+    if job.data_wait_s:
+        yield "Waiting for the data loader is that of the run; another host may take half or twice as long."
+    if limits.budget_usd is not None and work.batches is None:
+        yield "Without the total work the budget is held only against purchase prices."
+
+
+def _of_money(candidates: Sequence[Candidate]) -> Iterator[str]:
+    rented = [candidate.offer for candidate in candidates if candidate.offer is not None]
+    if rented:
+        yield "Rents are on-demand list prices before tax, whole instances by the hour, without storage or traffic."
+        yield from _of_age(rented)
+    if any(candidate.acquisition == "buy" for candidate in candidates):
+        yield "Purchases count the GPUs at their launch price, without machine, electricity and resale."
+    yield "Energy is that of the GPUs alone."
+
+
+def _of_age(rented: Sequence[Offer]) -> Iterator[str]:
+    stale = sum(offer.stale for offer in rented)
+    if stale:
+        which = f"All {stale}" if stale == len(rented) > 1 else f"{stale} of {len(rented)}"
+        yield f"{which} prices are more than 30 days old or undated: check them before deciding."

@@ -1,0 +1,64 @@
+"""Whether a footprint says anything to choose by, and whether what it says can be true."""
+
+from __future__ import annotations
+
+from gpuscope.domain.footprint import Footprint
+from gpuscope.errors import UsageError
+
+_ABSURD_SECONDS = 1e7
+_ABSURD_BYTES = 1e15
+_ABSURD_FLOPS = 1e24
+
+
+def says_anything(footprint: Footprint) -> bool:
+    """True when there is something to choose by: time, work or memory."""
+    memory, time_s = footprint.memory, footprint.steps.time_s
+    known = (
+        time_s.p50,
+        time_s.mid,
+        memory.peak_allocated_bytes,
+        memory.peak_device_bytes,
+        footprint.workload.parameters,
+    )
+    return bool(footprint.ops) or any(value is not None for value in known)
+
+
+def check_footprint(footprint: Footprint) -> None:
+    """Refuse amounts that no job can have.
+
+    Raises:
+        UsageError: names the figure.
+    """
+    _check_times(footprint)
+    _check_memory(footprint)
+    for op in footprint.ops:
+        figures = (op.flops, op.bytes_read, op.bytes_written, op.kernels, op.time_s)
+        if any(value is not None and not 0 <= value < _ABSURD_FLOPS for value in figures):
+            raise UsageError(f"The work of the footprint's operators of kind {op.kind!r} makes no sense: correct it.")
+    batch = footprint.workload.batch
+    for size in (batch.per_device, batch.global_):
+        if size is not None and not size > 0:
+            raise UsageError(f"A batch size of {size:g} makes no sense: correct the footprint.")
+
+
+def _check_times(footprint: Footprint) -> None:
+    time_s = footprint.steps.time_s
+    for value in (time_s.mid, time_s.p50):
+        if value is not None and not 0 < value < _ABSURD_SECONDS:
+            raise UsageError(f"A step time of {value:g} s makes no sense: correct the footprint.")
+    wait = footprint.time_per_step_s.data_loader
+    if wait is not None and not 0 <= wait < _ABSURD_SECONDS:
+        raise UsageError(f"A wait of {wait:g} s for the data loader makes no sense: correct the footprint.")
+
+
+def _check_memory(footprint: Footprint) -> None:
+    for name in ("peak_allocated_bytes", "peak_reserved_bytes", "peak_device_bytes"):
+        peak = getattr(footprint.memory, name)
+        if peak is not None and not 0 <= peak.low <= peak.mid <= peak.high < _ABSURD_BYTES:
+            raise UsageError(f"The footprint's peak memory ({name}) makes no sense: it must be a range below 1 PB.")
+    parts = footprint.memory.breakdown
+    amounts: dict[str, float | None] = {name: getattr(parts, name) for name in parts.__struct_fields__}
+    amounts |= {"host_rss_bytes": footprint.memory.host_rss_bytes, "parameters": footprint.workload.parameters}
+    for name, amount in amounts.items():
+        if amount is not None and not 0 <= amount < _ABSURD_BYTES:
+            raise UsageError(f"The footprint's {name} of {amount} makes no sense: correct the footprint.")

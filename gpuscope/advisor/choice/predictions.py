@@ -1,0 +1,94 @@
+"""Everything predicted for a job, kept: memory, times and layouts do not change with budgets, places or deadlines."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from gpuscope.advisor.calibration.model import EMPTY, Calibration
+from gpuscope.advisor.catalogue.loading import Catalogue
+from gpuscope.advisor.catalogue.specs import CpuSpec, GpuSpec
+from gpuscope.advisor.job.job import Job, prepare
+from gpuscope.advisor.job.precision import precision_of
+from gpuscope.advisor.memory.memory_model import JobMemory, job_memory
+from gpuscope.advisor.parallel.search import Plan, plan
+from gpuscope.advisor.parallel.topology import Topology
+from gpuscope.advisor.timing.time_model import StepTime, at_hand, step_on_cpu, step_on_gpu
+from gpuscope.domain.footprint import Footprint
+from gpuscope.domain.recommendation import Constraints
+
+VariantKey = tuple[str | None, str | None, bool | None, bool]
+
+
+class Variant(NamedTuple):
+    """The job in one stage and precision, compiled or not."""
+
+    key: VariantKey
+    job: Job
+    memory: JobMemory
+
+
+class Predictions:
+    """Predictions for one footprint, each made once.
+
+    Args:
+        footprint: what the job uses.
+        catalogue: what there is.
+        calibration: sustained rates, fitted constants and interval widths.
+    """
+
+    def __init__(self, footprint: Footprint, catalogue: Catalogue, calibration: Calibration = EMPTY) -> None:
+        self._footprint = footprint
+        self._catalogue = catalogue
+        self._calibration = calibration
+        self._variants: dict[VariantKey, Variant] = {}
+        self._steps: dict[tuple[VariantKey, str], StepTime] = {}
+        self._cpu_steps: dict[tuple[VariantKey, str | None, float | None], StepTime] = {}
+        self._plans: dict[tuple[VariantKey, Topology], Plan] = {}
+
+    def variants(self, constraints: Constraints) -> tuple[Variant, ...]:
+        """The wanted one first, then one for each other precision that the person allows.
+
+        Raises:
+            UsageError: stage or precision is not known.
+        """
+        first = self._variant(constraints, constraints.precision)
+        names = dict.fromkeys(precision_of(name) for name in constraints.precisions)
+        others = [self._variant(constraints, name) for name in names if name != first.job.precision]
+        return (first, *others)
+
+    def step(self, variant: Variant, gpu: GpuSpec) -> StepTime:
+        """A step on one GPU."""
+        key = (variant.key, gpu.id)
+        if key not in self._steps:
+            self._steps[key] = step_on_gpu(variant.job, gpu)
+        return self._steps[key]
+
+    def cpu_step(self, variant: Variant, cpu: CpuSpec | None, cores: float | None) -> StepTime:
+        """A step on a machine without GPU."""
+        key = (variant.key, None if cpu is None else cpu.id, cores)
+        if key not in self._cpu_steps:
+            self._cpu_steps[key] = step_on_cpu(variant.job, cpu, cores)
+        return self._cpu_steps[key]
+
+    def at_hand(self, variant: Variant) -> StepTime:
+        """A step on the machine of the run."""
+        return at_hand(variant.job)
+
+    def plan(self, variant: Variant, gpu: GpuSpec, topology: Topology) -> Plan:
+        """The fastest layout that fits on these GPUs."""
+        key = (variant.key, topology)
+        if key not in self._plans:
+            single = self.step(variant, gpu)
+            keep = variant.key[3]
+            self._plans[key] = plan(variant.job, variant.memory, gpu, topology, single, keep_global_batch=keep)
+        return self._plans[key]
+
+    def _variant(self, constraints: Constraints, precision: str | None) -> Variant:
+        key = (constraints.stage, precision, constraints.compiled, constraints.keep_global_batch)
+        if key not in self._variants:
+            wanted = msgspec.structs.replace(constraints, precision=precision)
+            job = prepare(self._footprint, wanted, self._catalogue, self._calibration)
+            self._variants[key] = Variant(key, job, job_memory(job))
+        return self._variants[key]

@@ -1,0 +1,200 @@
+"""When nothing meets every constraint: which one would have to give, and by how much; found by trying each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from gpuscope.advisor.catalogue.loading import Catalogue
+from gpuscope.advisor.choice.limits import broken as is_broken
+from gpuscope.advisor.choice.limits import enough, measures, relaxed_words
+from gpuscope.advisor.choice.naming import title
+from gpuscope.advisor.choice.options import Option
+from gpuscope.domain.recommendation import Candidate, Constraints, Rejected
+from gpuscope.domain.units import format_bytes
+
+Search = Callable[[Constraints], Sequence[Option]]
+"""Candidates that break none of these constraints, best first."""
+
+_AMOUNTS = (
+    "deadline_s", "budget_usd", "budget_usd_per_hour", "minimum_throughput", "power_limit_w", "rack_power_w",
+)  # fmt: skip
+_CHOICES = (
+    "gpus", "counts", "vendors", "providers", "regions", "residency", "form_factors", "interconnects", "networks",
+    "ecc", "datacenter_licence", "max_nodes", "acquisition", "precision", "keep_global_batch",
+)  # fmt: skip
+_CHOICE_EXCESS = 2.0
+"""To allow another kind of hardware or place counts as much as to double an amount."""
+_MOST_SUGGESTIONS = 2
+
+
+class Relaxation(NamedTuple):
+    """One constraint that has to give so that something is left."""
+
+    constraints: Constraints
+    """With that one changed, and no more than needed."""
+    words: str
+    """What to allow: `a deadline of 3 d instead of 36 h`."""
+    excess: float
+    """How much it gives: 2 is twice the amount."""
+    option: Option
+    """What is then the best."""
+
+
+def relaxations(constraints: Constraints, search: Search, broken: Sequence[Option] = ()) -> list[Relaxation]:
+    """Every single constraint that alone makes the others possible, that which has to give least first.
+
+    Args:
+        constraints: that nothing meets.
+        search: ranks under other constraints.
+        broken: candidates that break a limit, also with numbers of GPUs that are not tried under looser ones.
+    """
+    found = [*_amounts(constraints, search, broken), *_memory(constraints, search), *_choices(constraints, search)]
+    return sorted(found, key=lambda each: (each.excess, each.words))
+
+
+def impossible_sentence(
+    constraints: Constraints,
+    search: Search,
+    broken: Sequence[Option],
+    rejected: Sequence[Rejected],
+    catalogue: Catalogue,
+) -> str:
+    """Why nothing is left, and what to change.
+
+    Args:
+        constraints: that nothing meets.
+        search: ranks under other constraints.
+        broken: candidates that break a limit.
+        rejected: configurations that are out for other reasons.
+        catalogue: for the size of what was rejected.
+    """
+    ways = relaxations(constraints, search, broken)
+    if ways:
+        first = ways[0]
+        text = (
+            f"Nothing in the catalogue meets every constraint. Allow {first.words}: then "
+            f"{title(first.option.candidate)} will do."
+        )
+        others = [way.words for way in ways[1:_MOST_SUGGESTIONS]]
+        return f"{text} Or allow {' or '.join(others)}." if others else text
+    if broken:
+        closest = min(broken, key=lambda o: (len(o.breaches), o.breaches[0].excess, title(o.candidate)))
+        sentences = "; ".join(breach.sentence for breach in closest.breaches)
+        relaxed = " and ".join(breach.relax for breach in closest.breaches if breach.relax)
+        advice = f" Allow {relaxed}." if relaxed else ""
+        name = title(closest.candidate)
+        return f"Nothing in the catalogue meets every constraint. Closest is {name}: {sentences}.{advice}"
+    return _commonest(rejected, catalogue)
+
+
+def _amounts(constraints: Constraints, search: Search, broken: Sequence[Option]) -> Iterator[Relaxation]:
+    for field in _AMOUNTS:
+        limit = getattr(constraints, field)
+        if limit is None:
+            continue
+        without = _changed(constraints, field, None)
+        left = [*search(without), *(option for option in broken if not is_broken(option.figures, without))]
+        known = [entry for option in left if (entry := _excess(option, constraints, field)) is not None]
+        if not known:
+            continue
+        excess, reached = min(known)
+        needed = enough(field, reached)
+        relaxed = _changed(constraints, field, needed)
+        best = search(relaxed)
+        if best:
+            yield Relaxation(relaxed, relaxed_words(field, needed, limit), excess, best[0])
+
+
+def _excess(option: Option, constraints: Constraints, field: str) -> tuple[float, float] | None:
+    """By how much an option breaks one limit, and what it reaches; None: that is not known."""
+    for measure in measures(option.figures, constraints):
+        if measure.field == field and measure.mid is not None:
+            return measure.excess, measure.mid
+    return None
+
+
+def _memory(constraints: Constraints, search: Search) -> Iterator[Relaxation]:
+    least = constraints.minimum_memory_bytes
+    if least is None:
+        return
+    left = search(_changed(constraints, "minimum_memory_bytes", None))
+    largest = max((option.candidate.memory.available_bytes or 0 for option in left), default=0)
+    if not largest:
+        return
+    relaxed = _changed(constraints, "minimum_memory_bytes", largest)
+    best = search(relaxed)
+    if best:
+        words = f"{format_bytes(largest)} of memory instead of {format_bytes(least)}"
+        yield Relaxation(relaxed, words, least / largest, best[0])
+
+
+def _choices(constraints: Constraints, search: Search) -> Iterator[Relaxation]:
+    for field in _CHOICES:
+        value = getattr(constraints, field)
+        if not value:
+            continue
+        free: Any = () if isinstance(value, tuple) else False if isinstance(value, bool) else None
+        best = search(_changed(constraints, field, free))
+        if best:
+            words = _choice_words(field, value, best[0].candidate)
+            yield Relaxation(_changed(constraints, field, free), words, _CHOICE_EXCESS, best[0])
+
+
+def _choice_words(field: str, value: Any, candidate: Candidate) -> str:
+    offer = candidate.offer
+    words = {
+        "gpus": f"the GPU {candidate.gpu_name}",
+        "counts": f"{candidate.count} {'GPU' if candidate.count == 1 else 'GPUs'}",
+        "vendors": f"another vendor than {_listed(value)}",
+        "providers": f"the provider {offer.provider}" if offer else f"another provider than {_listed(value)}",
+        "regions": f"the region {offer.region}" if offer else f"another region than {_listed(value)}",
+        "residency": f"data in the region {offer.region}" if offer else f"data outside {_listed(value)}",
+        "form_factors": f"another form factor than {_listed(value)}",
+        "interconnects": f"GPUs connected by {candidate.interconnect or 'something else'}",
+        "networks": f"machines connected by {candidate.network or 'another network'}",
+        "ecc": "memory without ECC",
+        "datacenter_licence": "a place that is no data centre",
+        "max_nodes": f"{candidate.nodes} machines instead of {value}",
+        "acquisition": "renting" if value == "buy" else "buying",
+        "precision": f"another precision than {value}",
+        "keep_global_batch": "a batch that grows with the number of GPUs",
+    }
+    return words[field]
+
+
+def _listed(values: tuple[Any, ...]) -> str:
+    return " or ".join(str(value) for value in values)
+
+
+def _changed(constraints: Constraints, field: str, value: Any) -> Constraints:
+    return msgspec.structs.replace(constraints, **{field: value})
+
+
+_ADVICE = {
+    "memory": "Allow more GPUs, a smaller batch or a 16-bit precision.",
+    "no_offer": "Allow buying, or other GPUs and counts.",
+    "provider": "Allow other providers.",
+    "region": "Allow other regions.",
+    "residency": "Allow the data to be elsewhere.",
+    "vendor": "Allow other vendors.",
+    "precision": "Allow another precision.",
+    "not_on_sale": "Allow renting, or other GPUs and counts.",
+}
+
+
+def _commonest(rejected: Sequence[Rejected], catalogue: Catalogue) -> str:
+    relevant = [entry for entry in rejected if entry.reason_code not in {"not_asked", "vendor"}] or list(rejected)
+    if not relevant:
+        return "The catalogue is empty: nothing can be recommended. Put its files back."
+    code, _ = max(Counter(entry.reason_code for entry in relevant).items(), key=lambda item: (item[1], item[0]))
+
+    def memory(entry: Rejected) -> tuple[float, str]:
+        gpu = catalogue.gpu(entry.gpu)
+        return (0.0 if gpu is None else gpu.memory_gb * entry.count), entry.reason
+
+    largest = max((entry for entry in relevant if entry.reason_code == code), key=memory)
+    return f"No configuration is left. Even {largest.reason} {_ADVICE.get(code, 'Relax the constraints.')}"

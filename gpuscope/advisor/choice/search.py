@@ -1,0 +1,93 @@
+"""Look at every configuration under one set of constraints: what passes, what breaks a limit, what is out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gpuscope.advisor.catalogue.loading import Catalogue
+from gpuscope.advisor.choice.candidates import Builder
+from gpuscope.advisor.choice.constraints import DEFAULT_COUNTS
+from gpuscope.advisor.choice.options import Option
+from gpuscope.advisor.choice.ranking import rank_key
+from gpuscope.domain.recommendation import Constraints, Rejected
+
+_MORE_GPUS_HELP = {"deadline", "throughput"}
+"""Limits that more GPUs may meet."""
+_MOST_UNASKED = 4096
+"""More GPUs than this only who asks for them gets."""
+_SURE_AT_LEAST = 64
+"""Up to so many GPUs a configuration is looked for that fits surely, when there are only doubtful ones."""
+
+
+class Found(NamedTuple):
+    """All configurations, judged."""
+
+    passed: list[Option]
+    """They break no limit; best first, without the machine at hand."""
+    broken: list[Option]
+    rejected: list[Rejected]
+    at_hand: Option | None
+    """The machine of the run, when it breaks no limit."""
+
+
+def search(builder: Builder, limits: Constraints, catalogue: Catalogue) -> Found:
+    """Judge the asked or usual numbers of GPUs, and larger ones where the job needs them."""
+    asked = tuple(sorted(set(limits.counts)))
+    options, rejected = _of_counts(builder, catalogue, asked or DEFAULT_COUNTS)
+    options.extend(builder.without_gpu())
+    passed = [option for option in options if not option.breaches]
+    if not asked:
+        count = DEFAULT_COUNTS[-1]
+        while count < _MOST_UNASKED and _needs_more(passed, options, rejected, count):
+            count *= 2
+            larger, too_large = _larger(builder, catalogue, count)
+            options.extend(larger)
+            rejected.extend(entry for entry in too_large if entry.reason_code == "memory")
+            passed.extend(option for option in larger if not option.breaches)
+    broken = [option for option in options if option.breaches]
+    at_hand = builder.at_hand()
+    if at_hand is not None and at_hand.breaches:
+        broken.append(at_hand)
+        at_hand = None
+    return Found(sorted(passed, key=lambda option: rank_key(option, limits)), broken, rejected, at_hand)
+
+
+def _of_counts(builder: Builder, catalogue: Catalogue, counts: tuple[int, ...]) -> tuple[list[Option], list[Rejected]]:
+    options: list[Option] = []
+    rejected: list[Rejected] = []
+    for gpu in catalogue.gpus:
+        for found in builder.of_gpu(gpu, counts):
+            if isinstance(found, Rejected):
+                rejected.append(found)
+            else:
+                options.append(found)
+    return options, rejected
+
+
+def _larger(builder: Builder, catalogue: Catalogue, count: int) -> tuple[list[Option], list[Rejected]]:
+    """Up to `count` GPUs and more than half as many: `count`, and whole machines of other sizes."""
+    options: list[Option] = []
+    rejected: list[Rejected] = []
+    for gpu in catalogue.gpus:
+        counts = {count}
+        for size in builder.sizes(gpu):
+            doubled = size * max(1, count // size)
+            if count // 2 < doubled <= count:
+                counts.add(doubled)
+        for found in builder.of_gpu(gpu, tuple(sorted(counts))):
+            if isinstance(found, Rejected):
+                rejected.append(found)
+            else:
+                options.append(found)
+    return options, rejected
+
+
+def _needs_more(passed: Sequence[Option], options: Sequence[Option], rejected: Sequence[Rejected], count: int) -> bool:
+    if any(not option.risks for option in passed):
+        return False
+    if passed:
+        may_not_fit = all(o.candidate.fits is None and o.candidate.memory.needed_bytes is not None for o in passed)
+        return may_not_fit and count < _SURE_AT_LEAST
+    too_slow = any(breach.code in _MORE_GPUS_HELP for option in options for breach in option.breaches)
+    return too_slow or any(entry.reason_code == "memory" for entry in rejected)
