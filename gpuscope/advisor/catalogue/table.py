@@ -7,8 +7,23 @@ import math
 from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
+from typing import NamedTuple
 
 from gpuscope.errors import CatalogueError
+
+
+class Remedy(NamedTuple):
+    """What a person can do about a file that is wrong, as sentences."""
+
+    line: str
+    """About one line."""
+    file: str
+    """About a file that cannot be read at all."""
+
+
+SHIPPED = Remedy("Correct the line or take the file from the gpuscope release.", "Reinstall gpuscope.")
+GIVEN = Remedy("Correct the line.", "Give a CSV file in UTF-8 with a header line.")
+"""For files that the person gave."""
 
 
 class Row:
@@ -18,18 +33,22 @@ class Row:
         path: the file, for messages.
         line: line number in it.
         cells: by column name.
+        remedy: what to do about a mistake.
     """
 
-    def __init__(self, path: Path, line: int, cells: dict[str, str]) -> None:
+    def __init__(self, path: Path, line: int, cells: dict[str, str], remedy: Remedy = SHIPPED) -> None:
         self._path = path
         self._line = line
         self._cells = cells
+        self._remedy = remedy
 
     def error(self, problem: str) -> CatalogueError:
         """An error that names this file and line."""
-        return CatalogueError(
-            f"{self._path}, line {self._line}: {problem}. Correct the line or take the file from the gpuscope release."
-        )
+        return CatalogueError(f"{self._path}, line {self._line}: {problem}. {self._remedy.line}")
+
+    def has(self, column: str) -> bool:
+        """Whether the file has such a column."""
+        return column in self._cells
 
     def optional(self, column: str) -> str | None:
         """Text, or None when the cell is empty."""
@@ -117,26 +136,44 @@ class Row:
         return text
 
 
-def read_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
+def read_header(path: Path, remedy: Remedy = SHIPPED) -> tuple[str, ...]:
+    """Names of the columns of a CSV file.
+
+    Raises:
+        CatalogueError: the file cannot be read.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return tuple(csv.DictReader(file).fieldnames or ())
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise _unreadable(path, error, remedy) from error
+
+
+def read_rows(path: Path, columns: Sequence[str], remedy: Remedy = SHIPPED) -> Iterator[Row]:
     """The rows of a catalogue file.
 
     Args:
         path: a UTF-8 CSV file with a header line.
         columns: names of the columns that have to be there; others are ignored.
+        remedy: what to do about a mistake.
 
     Raises:
         CatalogueError: the file cannot be read, lacks a column, or a line has another number of cells.
     """
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
             missing = [name for name in columns if name not in (reader.fieldnames or ())]
             if missing:
                 raise CatalogueError(f"{path}, line 1: the column {missing[0]} is missing. Put it back.")
             for cells in reader:
-                row = Row(path, reader.line_num, cells)
+                row = Row(path, reader.line_num, cells, remedy)
                 if None in cells or None in cells.values():
                     raise row.error("the line has another number of cells than the header")
                 yield row
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise CatalogueError(f"The catalogue file {path} cannot be read: {error}. Reinstall gpuscope.") from error
+        raise _unreadable(path, error, remedy) from error
+
+
+def _unreadable(path: Path, error: Exception, remedy: Remedy) -> CatalogueError:
+    return CatalogueError(f"The catalogue file {path} cannot be read: {error}. {remedy.file}")

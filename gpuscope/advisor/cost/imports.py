@@ -1,0 +1,104 @@
+"""Prices from a file that the person gives, whichever of three kinds it is; and the catalogue with them in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+from gpuscope.advisor.catalogue.loading import Catalogue, offers_in
+from gpuscope.advisor.catalogue.specs import CatalogueOffer
+from gpuscope.advisor.catalogue.table import GIVEN, read_header
+from gpuscope.advisor.cost.purchase import quote_is_stale
+from gpuscope.advisor.cost.quotes import COLUMNS as QUOTE_COLUMNS
+from gpuscope.advisor.cost.quotes import read_quotes
+from gpuscope.advisor.cost.skypilot import COLUMNS as SKYPILOT_COLUMNS
+from gpuscope.advisor.cost.skypilot import read_skypilot
+from gpuscope.domain.economics import Economics, Quote
+from gpuscope.domain.money import to_usd
+from gpuscope.errors import CatalogueError
+
+_MOST_BYTES = 100_000_000
+
+
+class Prices(NamedTuple):
+    """What a file held."""
+
+    offers: tuple[CatalogueOffer, ...] = ()
+    quotes: tuple[Quote, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Sentences about what was left out or had to be guessed."""
+
+
+def read_prices(path: Path, catalogue: Catalogue, price_date: str | None = None) -> Prices:
+    """Read a file of quotes, of offers with the catalogue's columns, or of SkyPilot's catalogue.
+
+    Args:
+        path: a CSV file in UTF-8; its header says which of the three it is.
+        catalogue: whose GPUs it may name.
+        price_date: ISO date of a SkyPilot file, which has none of its own.
+
+    Raises:
+        CatalogueError: it is none of the three, or damaged; names the line.
+        UsageError: a quote makes no sense.
+    """
+    _check_size(path)
+    header = set(read_header(path, GIVEN))
+    if set(QUOTE_COLUMNS) <= header:
+        return Prices(quotes=read_quotes(path, catalogue))
+    if {"AcceleratorName", "InstanceType"} <= header:
+        found = read_skypilot(path, catalogue, price_date)
+        return Prices(offers=found.offers, notes=found.notes)
+    if {"gpu_id", "on_demand_usd_h"} <= header:
+        return Prices(offers=offers_in(path, catalogue))
+    raise CatalogueError(
+        f"{path} is no file of prices: its first line has to name the columns {', '.join(QUOTE_COLUMNS)}, those of "
+        f"gpuscope's cloud_offers.csv, or SkyPilot's ({', '.join(SKYPILOT_COLUMNS[:3])} …)."
+    )
+
+
+def _check_size(path: Path) -> None:
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise CatalogueError(f"{path} cannot be read ({error.strerror}). {GIVEN.file}") from error
+    if size > _MOST_BYTES:
+        raise CatalogueError(f"{path} has {size / 1e6:,.0f} MB, more than any list of prices. {GIVEN.file}")
+
+
+def with_prices(catalogue: Catalogue, offers: Iterable[CatalogueOffer], economics: Economics, today: date) -> Catalogue:
+    """The catalogue with imported offers and with quotes for rent and spot, which replace its own for the same GPUs.
+
+    Args:
+        catalogue: as shipped.
+        offers: imported ones, which come in addition.
+        economics: with the quotes.
+        today: to mark quotes that are no longer valid.
+
+    Raises:
+        UsageError: a quote is in a currency whose rate is not known.
+    """
+    quoted = tuple(_offer_of(quote, economics, today) for quote in economics.quotes if quote.kind in {"rent", "spot"})
+    replaced = {(offer.gpu_id, offer.gpu_count) for offer in quoted}
+    kept = [offer for offer in (*catalogue.offers, *offers) if (offer.gpu_id, offer.gpu_count) not in replaced]
+    return Catalogue(catalogue.gpus, catalogue.cpus, (*kept, *quoted), catalogue.systems)
+
+
+def _offer_of(quote: Quote, economics: Economics, today: date) -> CatalogueOffer:
+    usd = to_usd(quote.price, quote.currency, economics)
+    old = quote.valid_until is not None and quote_is_stale(quote, today)
+    return CatalogueOffer(
+        provider=quote.vendor or "your quote",
+        kind="vm",
+        instance_type="quote",
+        gpu_id=quote.gpu,
+        gpu_count=float(quote.count),
+        region=quote.region,
+        on_demand_usd_per_hour=usd if quote.kind == "rent" else None,
+        spot_usd_per_hour=usd if quote.kind == "spot" else None,
+        price_date=quote.date,
+        price_status=f"quote, valid until {quote.valid_until} only" if old else "quote",
+        source="your quote",
+        notes=quote.note,
+    )
