@@ -25,5 +25,7 @@ class Architecture(Value, frozen=True, kw_only=True):
     experts_per_token: int | None = None
     sliding_window: int | None = None
     """Tokens that a layer with a window looks back; null: all."""
+    full_attention_layers: int | None = None
+    """Layers without that window; null: none."""
     key_value_latent_size: int | None = None
     """Of multi-head latent attention: what the cache holds for a token and layer instead of keys and values."""

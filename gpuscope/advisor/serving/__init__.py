@@ -1,0 +1,1 @@
+"""Answering requests: latency, throughput, memory of the caches, and how many copies of a model a load needs."""

@@ -1,0 +1,122 @@
+"""How long the steps of an inference engine take: reading prompts, and writing a token for each request in work."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from gpuscope.advisor.serving.device import Device
+from gpuscope.advisor.serving.model import ServedModel, cache_split
+
+
+class Request(NamedTuple):
+    """A usual request."""
+
+    prompt_tokens: float
+    output_tokens: float
+
+    @property
+    def longest(self) -> float:
+        """Tokens of its sequence at the end."""
+        return self.prompt_tokens + self.output_tokens
+
+    @property
+    def mean_context(self) -> float:
+        """Tokens that its cache holds on average while it is answered."""
+        return self.prompt_tokens + self.output_tokens / 2
+
+
+class StepParts(NamedTuple):
+    """Where the time of one step goes."""
+
+    weights_s: float
+    products_s: float
+    cache_s: float
+    starts_s: float
+    messages_s: float
+
+    @property
+    def seconds(self) -> float:
+        """√(weights² + products²) + cache + starts + messages: reading weights and multiplying overlap in part."""
+        return math.hypot(self.weights_s, self.products_s) + self.cache_s + self.starts_s + self.messages_s
+
+
+class Point(NamedTuple):
+    """One way of running a replica: so many requests in the batch, always replaced by the next one."""
+
+    batch: float
+    step: StepParts
+    """A decode step without prompts in between."""
+    prefill: StepParts
+    """One request's prompt, alone."""
+    others_prefill_s: float
+    """Other requests' prompts that are read while one request is answered."""
+    waiting_s: float
+    """Of a prompt, until it is read."""
+    inter_token_s: float
+    first_token_s: float
+    latency_s: float
+    requests_per_s: float
+    tokens_per_request: float
+    """Of the answer."""
+
+
+def prefill(model: ServedModel, device: Device, tokens: float) -> StepParts:
+    """Read a prompt: 2 FLOPs for each active weight and token, and attention over what came before."""
+    architecture, count = model.architecture, device.tensor_parallel
+    flops = tokens * model.flops_per_token + model.attention_flops(tokens)
+    return StepParts(
+        weights_s=model.read_bytes(tokens) / count / device.weights_bytes_per_s,
+        products_s=flops / count / device.products_flops_per_s,
+        cache_s=0.0,
+        starts_s=architecture.layers * device.layer_latency_s,
+        messages_s=device.messages_s(tokens, architecture.hidden_size, architecture.layers),
+    )
+
+
+def prefill_among_others_s(model: ServedModel, device: Device, tokens: float) -> float:
+    """What one more prompt adds to a step in which weights are read and kernels started anyway."""
+    parts = prefill(model, device, tokens)
+    starts = device.messages_s(0.0, model.architecture.hidden_size, model.architecture.layers)
+    return parts.products_s + parts.messages_s - starts
+
+
+def decode(model: ServedModel, device: Device, batch: float, context: float) -> StepParts:
+    """One token for each of `batch` sequences that are `context` long: weights are read once, caches for each."""
+    architecture, count = model.architecture, device.tensor_parallel
+    return StepParts(
+        weights_s=model.read_bytes(batch) / count / device.weights_bytes_per_s,
+        products_s=batch * model.flops_per_token / count / device.products_flops_per_s,
+        cache_s=batch * model.cache_bytes(context) / cache_split(model, count) / device.cache_bytes_per_s,
+        starts_s=architecture.layers * device.layer_latency_s,
+        messages_s=device.messages_s(batch, architecture.hidden_size, architecture.layers),
+    )
+
+
+def operate(model: ServedModel, device: Device, batch: float, request: Request) -> Point:
+    """Continuous batching at a steady load that keeps `batch` requests in work.
+
+    While one request is answered (its output's decode steps), every other one is replaced once, so that a
+    cycle of its own prefill, its decode steps and the others' prefills answers `batch` requests. A prompt waits
+    for the running step (half of it on average) and for other prompts, as in a queue with fixed service times
+    (Pollaczek-Khinchine: ρ/(2(1−ρ)) of a service, ρ the share of time spent on prompts).
+    """
+    step = decode(model, device, batch, request.mean_context)
+    own = prefill(model, device, request.prompt_tokens)
+    steps = max(0.0, request.output_tokens - 1)
+    others = (batch - 1) * prefill_among_others_s(model, device, request.prompt_tokens)
+    cycle = own.seconds + steps * step.seconds + others
+    busy = others / cycle
+    waiting = 0.0 if batch <= 1 else step.seconds / 2 + busy / (2 * (1 - busy)) * own.seconds
+    return Point(
+        batch=batch,
+        step=step,
+        prefill=own,
+        others_prefill_s=others,
+        waiting_s=waiting,
+        inter_token_s=step.seconds + (others / steps if steps else 0.0),
+        first_token_s=own.seconds + waiting,
+        latency_s=cycle + waiting,
+        requests_per_s=batch / cycle,
+        tokens_per_request=request.output_tokens,
+    )

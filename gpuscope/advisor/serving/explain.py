@@ -1,0 +1,148 @@
+"""The figures of a service unfolded into their parts."""
+
+from __future__ import annotations
+
+from gpuscope.advisor.serving.engine import Point, StepParts
+from gpuscope.advisor.serving.generative import Option
+from gpuscope.advisor.serving.load_curve import LoadCurve
+from gpuscope.advisor.serving.replicas import MARGIN_HOW
+from gpuscope.domain.recommendation import Explanation
+from gpuscope.domain.serving import Serving
+from gpuscope.domain.units import format_bytes, format_duration
+
+_FITTED = "derived: shares and latencies fitted to published inference rates (study decoding)"
+
+
+def explanation_of(best: Option, serving: Serving, curve: LoadCurve | None, spread: float) -> Explanation:
+    """The tree of one service."""
+    full = best.full
+    inputs = [
+        _batch(best),
+        _first_token(full),
+        _inter_token(full, best.device.how),
+        _throughput(full, serving),
+        _alone(best.alone),
+        _model(best),
+    ]
+    if best.demand is not None:
+        copies = Explanation(
+            name="Copies", value=str(serving.replicas), formula=best.demand.how, provenance=f"derived: {MARGIN_HOW}"
+        )
+        inputs.append(copies)
+    if curve is not None:
+        inputs.append(_day(curve))
+    copies_words = "copy" if serving.replicas == 1 else "copies"
+    return Explanation(
+        name="Serving",
+        value=f"{serving.replicas} {copies_words}, {full.batch:.0f} requests in a batch",
+        formula=f"all times and rates ×/÷ {spread:.2f}",
+        provenance="derived",
+        inputs=tuple(inputs),
+    )
+
+
+def _batch(best: Option) -> Explanation:
+    limits = (
+        Explanation(name="Memory takes", value=f"{best.memory_batch} requests", formula="free memory ÷ cache of one"),
+    )
+    return Explanation(
+        name="Batch",
+        value=f"{best.full.batch:.0f} requests",
+        formula="the most with which the memory is enough and every latency target holds, up to the engine's limit",
+        provenance="derived",
+        inputs=limits,
+    )
+
+
+def _first_token(point: Point) -> Explanation:
+    inputs = (
+        *_parts(point.prefill),
+        Explanation(
+            name="Waiting",
+            value=format_duration(point.waiting_s),
+            formula="half a decode step + ρ/(2(1−ρ)) × prefill, ρ the share of time spent on prompts",
+            provenance="derived: queue with fixed service times (Pollaczek-Khinchine)",
+        ),
+    )
+    return Explanation(
+        name="Time to first token",
+        value=format_duration(point.first_token_s),
+        formula="prefill + waiting; prefill = √(weights² + products²) + starts + messages",
+        provenance=_FITTED,
+        inputs=inputs,
+    )
+
+
+def _inter_token(point: Point, how: str) -> Explanation:
+    others = Explanation(
+        name="Prompts of others",
+        value=format_duration(max(0.0, point.inter_token_s - point.step.seconds)),
+        formula="(batch − 1) × prefill ÷ output tokens",
+    )
+    return Explanation(
+        name="Inter-token latency",
+        value=format_duration(point.inter_token_s),
+        formula=f"√(weights² + products²) + cache + starts + messages + prompts of others; {how}",
+        provenance=_FITTED,
+        inputs=(*_parts(point.step), others),
+    )
+
+
+def _parts(step: StepParts) -> tuple[Explanation, ...]:
+    rows = (
+        ("Weights", step.weights_s, "bytes read ÷ GPUs ÷ sustained bandwidth"),
+        ("Products", step.products_s, "2 FLOPs × active weights × tokens (and attention) ÷ GPUs ÷ sustained rate"),
+        ("Cache", step.cache_s, "batch × keys and values of a sequence ÷ sustained bandwidth"),
+        ("Starts", step.starts_s, "layers × fixed time of a layer"),
+        ("Messages", step.messages_s, "2 all-reduces a layer"),
+    )
+    return tuple(
+        Explanation(name=name, value=format_duration(seconds), formula=formula)
+        for name, seconds, formula in rows
+        if seconds
+    )
+
+
+def _throughput(point: Point, serving: Serving) -> Explanation:
+    return Explanation(
+        name="Throughput",
+        value=f"{point.requests_per_s * serving.replicas:.3g} requests/s",
+        formula="copies × batch ÷ (prefill + output steps + prompts of others)",
+        provenance="derived",
+    )
+
+
+def _alone(point: Point) -> Explanation:
+    return Explanation(
+        name="One request alone",
+        value=f"{format_duration(point.inter_token_s)} a token",
+        formula=f"first token after {format_duration(point.first_token_s)}, "
+        f"all after {format_duration(point.latency_s)}",
+        provenance=_FITTED,
+    )
+
+
+def _model(best: Option) -> Explanation:
+    model = best.model
+    cache = Explanation(
+        name="Cache of a token",
+        value=format_bytes(model.cache_bytes_per_token),
+        formula="layers × (keys + values of the key-value heads, or the latent) × bytes of a value",
+        provenance="assumed" if model.assumed else "given",
+    )
+    return Explanation(
+        name="Weights",
+        value=format_bytes(model.weights_bytes),
+        formula=model.format.how,
+        provenance=model.how,
+        inputs=(cache,),
+    )
+
+
+def _day(curve: LoadCurve) -> Explanation:
+    return Explanation(
+        name="Copy-hours a day",
+        value=f"{curve.replica_hours:.3g}, {curve.saving_share:.0%} less than all of them all day",
+        formula="Σ copies of each hour + 10 min for each one started + 5 min for each one stopped",
+        provenance="derived: " + " ".join(str(count) for count in curve.replicas_by_hour) + " copies, hour by hour",
+    )

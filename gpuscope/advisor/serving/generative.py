@@ -1,0 +1,155 @@
+"""Serve a language model on GPUs: for each allowed format and degree of tensor parallelism, how much a copy does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gpuscope.advisor.catalogue.specs import GpuSpec
+from gpuscope.advisor.job.architecture import KnownArchitecture
+from gpuscope.advisor.job.job import Job
+from gpuscope.advisor.job.precision import FLOAT32, is_16_bit
+from gpuscope.advisor.memory.memory_model import MemoryNeed
+from gpuscope.advisor.parallel.topology import Topology
+from gpuscope.advisor.serving.constants import ServingConstants
+from gpuscope.advisor.serving.device import Device, gpu_device
+from gpuscope.advisor.serving.engine import Point, Request, operate
+from gpuscope.advisor.serving.memory import most_requests, serving_need
+from gpuscope.advisor.serving.model import ServedModel, served_model
+from gpuscope.advisor.serving.replicas import Demand, demand
+from gpuscope.advisor.serving.targets import largest_batch, misses
+from gpuscope.advisor.serving.weights import WeightFormat, cache_bytes, products_of, weight_format
+from gpuscope.domain.serving import ServingTarget
+
+USUAL_PROMPT, USUAL_OUTPUT = 512.0, 256.0
+"""Of a request whose size is not given (assumed)."""
+
+
+class Option(NamedTuple):
+    """One format and degree of tensor parallelism, at its best batch."""
+
+    model: ServedModel
+    device: Device
+    tensor_parallel: int
+    fits: bool | None
+    need: MemoryNeed
+    memory_batch: int
+    """Requests that the memory takes."""
+    full: Point
+    """At the largest batch with which the targets hold."""
+    alone: Point
+    """With one request at a time."""
+    missed: tuple[str, ...]
+    demand: Demand | None
+
+
+def request_of(target: ServingTarget) -> tuple[Request, str]:
+    """The usual request, and a sentence where part of it is assumed."""
+    request = Request(target.prompt_tokens or USUAL_PROMPT, target.output_tokens or USUAL_OUTPUT)
+    if target.prompt_tokens and target.output_tokens:
+        return request, ""
+    return request, (
+        f"A request is taken to be {request.prompt_tokens:.0f} tokens of prompt and {request.output_tokens:.0f} of "
+        "answer where that is not given."
+    )
+
+
+def formats_of(job: Job, target: ServingTarget) -> tuple[WeightFormat, ...]:
+    """Formats to try: those allowed, else that of the footprint (or the precision that was asked for instead).
+
+    Raises:
+        UsageError: a format is not known.
+    """
+    if target.weight_dtypes:
+        return tuple(weight_format(name) for name in target.weight_dtypes)
+    held = job.footprint.workload.precision.parameters
+    if held is not None:
+        known = weight_format(held) if _is_known(held) else None
+        if known is not None and (known.quantised or job.precision == job.source_precision):
+            return (known,)
+    return (weight_format(job.precision),)
+
+
+def _is_known(name: str) -> bool:
+    return name in {"float32", "float16", "bfloat16", "int8", "int4", "float8_e4m3fn", "float8_e5m2", "float8"}
+
+
+def value_bytes(job: Job, target: ServingTarget) -> float:
+    """Bytes of a cached value: as asked for, else of the computation.
+
+    Raises:
+        UsageError: the format is not known.
+    """
+    if target.cache_dtype:
+        return cache_bytes(target.cache_dtype)
+    quantised = formats_of(job, target)[0].quantised
+    return 2.0 if quantised or is_16_bit(job.precision) else cache_bytes(FLOAT32)
+
+
+def degrees(gpu: GpuSpec, topology: Topology, known: KnownArchitecture) -> tuple[int, ...]:
+    """Degrees of tensor parallelism to try: powers of two within a machine that divide GPUs and heads."""
+    heads = known.architecture.attention_heads
+    most = topology.gpus_per_node if topology.gpu_id == gpu.id else 1
+    found = [1]
+    while found[-1] * 2 <= most:
+        found.append(found[-1] * 2)
+    return tuple(n for n in found if topology.gpus % n == 0 and (heads is None or heads % n == 0)) or (1,)
+
+
+def options(
+    job: Job,
+    known: KnownArchitecture,
+    gpu: GpuSpec,
+    topology: Topology,
+    target: ServingTarget,
+    available_bytes: float,
+    constants: ServingConstants,
+) -> Iterator[Option | str]:
+    """Every format and degree; the end of a sentence for what is not possible at all."""
+    request, _ = request_of(target)
+    value = value_bytes(job, target)
+    for format_ in formats_of(job, target):
+        products = products_of(gpu, format_, job.precision)
+        if isinstance(products, str):
+            yield products
+            continue
+        model = served_model(known, job.footprint.workload.parameters, format_, value)
+        for count in degrees(gpu, topology, known):
+            device = gpu_device(gpu, products, topology, count, constants, job.calibration)
+            if isinstance(device, str):
+                yield device
+                continue
+            most, fits = most_requests(model, gpu, count, request, available_bytes * constants.memory_share)
+            yield option(model, device, gpu, request, target, most, fits, constants)
+
+
+def option(
+    model: ServedModel,
+    device: Device,
+    gpu: GpuSpec | None,
+    request: Request,
+    target: ServingTarget,
+    memory_batch: int,
+    fits: bool | None,
+    constants: ServingConstants,
+) -> Option:
+    """The best batch of one copy, and how many copies the load needs then."""
+
+    def point_at(batch: int) -> Point:
+        return operate(model, device, float(batch), request)
+
+    alone = point_at(1)
+    batch = largest_batch(min(memory_batch, constants.most_concurrent), point_at, target)
+    full = point_at(batch)
+    return Option(
+        model=model,
+        device=device,
+        tensor_parallel=device.tensor_parallel,
+        fits=fits,
+        need=serving_need(model, gpu, device.tensor_parallel, request, batch),
+        memory_batch=memory_batch,
+        full=full,
+        alone=alone,
+        missed=misses(full, target),
+        demand=demand(target, full.batch, full.latency_s),
+    )

@@ -1,0 +1,89 @@
+"""What each GPU of a replica holds, and how many requests' caches fit beside the weights."""
+
+from __future__ import annotations
+
+import math
+
+from gpuscope.advisor.catalogue.specs import GpuSpec
+from gpuscope.advisor.memory.context_memory import context_bytes
+from gpuscope.advisor.memory.memory_model import MemoryNeed
+from gpuscope.advisor.serving.engine import Request
+from gpuscope.advisor.serving.model import ServedModel, cache_split
+from gpuscope.domain.base import Range
+
+_CHUNK_TOKENS = 8192
+"""Engines read prompts in pieces of at most this many tokens (vLLM's and TensorRT-LLM's usual limit)."""
+_WORKING_WIDTHS = Range(low=4.0, mid=8.0, high=16.0)
+"""16-bit tensors of a layer's width that are alive for each token of a piece: residual, projections, gate and up."""
+_NCCL_BYTES = Range(low=0.2e9, mid=0.5e9, high=1.0e9)
+"""Communication buffers of a GPU (published for NCCL)."""
+
+
+def fixed_parts(
+    model: ServedModel, gpu: GpuSpec | None, tensor_parallel: int, request: Request
+) -> list[tuple[str, Range, str]]:
+    """What a GPU (None: a CPU) holds whatever the batch."""
+    tokens = min(_CHUNK_TOKENS, max(1.0, request.prompt_tokens))
+    width = tokens * model.architecture.hidden_size * 2 / tensor_parallel
+    logits = 4.0 * (model.architecture.vocabulary_size or 0) / tensor_parallel
+    working = Range(
+        low=width * _WORKING_WIDTHS.low + logits,
+        mid=width * _WORKING_WIDTHS.mid + logits,
+        high=width * _WORKING_WIDTHS.high + logits,
+    )
+    weights = Range.exact(model.weights_bytes / tensor_parallel)
+    parts = [
+        ("weights", weights, f"counted, {model.format.how}"),
+        ("working memory", working, f"a prompt's piece of {tokens:.0f} tokens, 4 to 16 widths each"),
+    ]
+    if gpu is not None:
+        context, how = context_bytes(gpu)
+        parts.append(("context", context, how))
+    if tensor_parallel > 1:
+        parts.append(("communication buffers", _NCCL_BYTES, "published for NCCL"))
+    return parts
+
+
+def cache_bytes_of(model: ServedModel, tensor_parallel: int, request: Request) -> float:
+    """Cache of one request on one GPU at its end."""
+    return model.cache_bytes(request.longest) / cache_split(model, tensor_parallel)
+
+
+def most_requests(
+    model: ServedModel,
+    gpu: GpuSpec | None,
+    tensor_parallel: int,
+    request: Request,
+    usable_bytes: float,
+) -> tuple[int, bool | None]:
+    """How many requests surely fit, and whether the model fits at all (None: perhaps, with one request).
+
+    Monotonic: with less memory neither gets better.
+    """
+    parts = fixed_parts(model, gpu, tensor_parallel, request)
+    each = cache_bytes_of(model, tensor_parallel, request)
+    left = usable_bytes - sum(part[1].high for part in parts)
+    count = math.floor(left / each) if each > 0 else 0
+    if count >= 1:
+        return count, True
+    least = sum(part[1].low for part in parts) + each
+    return 1, None if least <= usable_bytes else False
+
+
+def serving_need(
+    model: ServedModel, gpu: GpuSpec | None, tensor_parallel: int, request: Request, batch: float
+) -> MemoryNeed:
+    """Memory of one GPU with the caches of `batch` requests."""
+    parts = fixed_parts(model, gpu, tensor_parallel, request)
+    cache = batch * cache_bytes_of(model, tensor_parallel, request)
+    how = (
+        f"{batch:.0f} requests of {request.longest:.0f} tokens × {model.cache_bytes_per_token / 1024:.4g} KiB a token"
+        + (f", in {cache_split(model, tensor_parallel)} parts" if tensor_parallel > 1 else "")
+    )
+    parts.append(("KV cache", Range.exact(cache), how))
+    needed = Range(
+        low=sum(part[1].low for part in parts),
+        mid=sum(part[1].mid for part in parts),
+        high=sum(part[1].high for part in parts),
+    )
+    return MemoryNeed(needed, needed.low, tuple(parts))

@@ -1,0 +1,41 @@
+"""What a configuration does as a service: the answer of this package."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gpuscope.advisor.memory.memory_model import MemoryNeed
+from gpuscope.domain.recommendation import Explanation, Layout
+from gpuscope.domain.serving import Serving
+
+
+class ServingPlan(NamedTuple):
+    """A way of serving on given hardware."""
+
+    serving: Serving | None
+    """None: it cannot be served there, see `missed`."""
+    layout: Layout
+    """Copies here are its data parallel degree."""
+    need: MemoryNeed | None
+    """Of one GPU."""
+    fits: bool | None
+    missed: tuple[str, ...]
+    """Targets that are not met, each a clause that says by how much; empty: all are."""
+    gpus_needed: float
+    """For the whole load; below one where a slice is enough."""
+    explanation: Explanation
+    assumptions: tuple[str, ...] = ()
+    utilisation: float | None = None
+    """Of the copies at the busiest hour; None: no load is given."""
+
+    @property
+    def meets(self) -> bool:
+        """It fits and every target is met."""
+        return self.fits is not False and not self.missed
+
+
+def cannot(reason: str, *, fits: bool | None = None, need: MemoryNeed | None = None) -> ServingPlan:
+    """Nothing can be served, for the reason in a clause."""
+    return ServingPlan(
+        None, Layout(), need, fits, (reason,), 0.0, Explanation(name="Serving", value="not possible", formula=reason)
+    )

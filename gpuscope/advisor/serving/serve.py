@@ -1,0 +1,142 @@
+"""The one way in: how a job is served on GPUs."""
+
+from __future__ import annotations
+
+import msgspec
+
+from gpuscope.advisor.catalogue.specs import GpuSpec
+from gpuscope.advisor.job.architecture import architecture_of
+from gpuscope.advisor.job.job import Job
+from gpuscope.advisor.memory.memory_model import JobMemory
+from gpuscope.advisor.parallel.layouts import available_bytes
+from gpuscope.advisor.parallel.topology import Topology
+from gpuscope.advisor.serving.batches import serve_batches
+from gpuscope.advisor.serving.constants import PUBLISHED, ServingConstants
+from gpuscope.advisor.serving.generative import Option, options, request_of
+from gpuscope.advisor.serving.plan import ServingPlan, cannot
+from gpuscope.advisor.serving.results import plan_of
+from gpuscope.advisor.serving.slices import Slice, slice_for_share, sliced, slices_of
+from gpuscope.advisor.serving.targets import check_target
+from gpuscope.domain.recommendation import Explanation
+from gpuscope.domain.serving import ServingTarget
+from gpuscope.domain.units import format_bytes
+
+
+def serve(
+    job: Job,
+    memory: JobMemory,
+    gpu: GpuSpec,
+    topology: Topology,
+    target: ServingTarget,
+    *,
+    share: float = 1.0,
+    constants: ServingConstants = PUBLISHED,
+) -> ServingPlan:
+    """The best way to serve a job on the GPUs of a topology.
+
+    Args:
+        job: what is served, in the precision of its computation.
+        memory: its parts, for models that are not generative.
+        gpu: which GPU.
+        topology: how many there are, and how they are connected.
+        target: what the service has to do.
+        share: of one GPU, for offers of slices.
+        constants: what inference engines reach.
+
+    Returns:
+        The plan that meets the targets with the fewest GPUs; where none does, the one that comes closest, with what
+        it misses. It is worked out for one copy of the model and multiplied.
+
+    Raises:
+        UsageError: a target makes no sense, or a format is not known.
+    """
+    check_target(target)
+    part = slice_for_share(gpu, share) if share < 1 else None
+    if part is not None:
+        return _on(job, memory, sliced(gpu, part), topology, target, constants, part)
+    whole = _on(job, memory, gpu, topology, target, constants, None)
+    enough = _smallest_slice(job, memory, gpu, target, constants) if _one_is_enough(whole) else None
+    return whole if enough is None else _with_slice(whole, enough)
+
+
+def is_generative(job: Job, target: ServingTarget) -> bool:
+    """Whether tokens are written one after the other: asked for in tokens, or a typed-in model of known architecture
+    without the work of a step."""
+    asked = (target.prompt_tokens, target.output_tokens, target.time_to_first_token_s, target.inter_token_latency_s)
+    if any(value is not None for value in asked):
+        return True
+    return not job.ops and job.step_time_s is None and architecture_of(job.footprint) is not None
+
+
+def _on(
+    job: Job,
+    memory: JobMemory,
+    gpu: GpuSpec,
+    topology: Topology,
+    target: ServingTarget,
+    constants: ServingConstants,
+    part: Slice | None,
+) -> ServingPlan:
+    if not is_generative(job, target):
+        return serve_batches(job, memory, gpu, topology, target, part)
+    known = architecture_of(job.footprint, language_model=True)
+    if known is None:
+        return cannot("neither the architecture nor the number of parameters of the model is known")
+    have = available_bytes(job, gpu)
+    found = list(options(job, known, gpu, topology, target, have, constants))
+    possible = [each for each in found if isinstance(each, Option)]
+    if not possible:
+        return cannot(next(each for each in found if isinstance(each, str)))
+    best = min(possible, key=lambda each: _rank(each, topology))
+    if best.fits is False:
+        least = best.need.surely_bytes
+        split = f" of {best.tensor_parallel}" if best.tensor_parallel > 1 else ""
+        reason = f"one request needs {format_bytes(least)} on each GPU{split}, it has {format_bytes(have)}"
+        return cannot(reason, fits=False, need=best.need)
+    _, note = request_of(target)
+    return plan_of(best, topology, target, constants, part, note)
+
+
+def _rank(each: Option, topology: Topology) -> tuple[object, ...]:
+    """Fits, meets its latencies, needs the fewest GPUs for the load (or does the most on those here); then the format
+    that loses least."""
+    fit = {True: 0, None: 1, False: 2}[each.fits]
+    here = topology.gpus // each.tensor_parallel
+    gpus = each.demand.replicas * each.tensor_parallel if each.demand is not None else 0
+    done = here * each.full.requests_per_s
+    closeness = each.need.surely_bytes if each.fits is False else 0.0
+    late = each.full.latency_s if each.missed else 0.0
+    return fit, closeness, len(each.missed), late, gpus, -done, -each.model.format.bits, each.tensor_parallel
+
+
+def _one_is_enough(plan: ServingPlan) -> bool:
+    return plan.meets and plan.serving is not None and plan.utilisation is not None and plan.gpus_needed <= 1
+
+
+def _smallest_slice(
+    job: Job, memory: JobMemory, gpu: GpuSpec, target: ServingTarget, constants: ServingConstants
+) -> Slice | None:
+    """The smallest MIG slice that does the whole load; None: none does."""
+    single = Topology(gpu.id, 1, 1, None, None)
+    for part in slices_of(gpu):
+        plan = _on(job, memory, sliced(gpu, part), single, target, constants, part)
+        if plan.meets and plan.serving is not None and plan.serving.replicas == 1:
+            return part
+    return None
+
+
+def _with_slice(whole: ServingPlan, part: Slice) -> ServingPlan:
+    """Say that a part of the GPU would do; the figures stay those of all of it."""
+    assert whole.serving is not None
+    words = Explanation(
+        name="Slice that is enough",
+        value=f"{part.compute_share:.0%} of the computing, {part.memory_share:.0%} of the memory",
+        formula="the smallest MIG slice that meets every target with one copy; a slice has its share of everything",
+        provenance="derived; profiles from NVIDIA's MIG user guide",
+    )
+    tree = msgspec.structs.replace(whole.explanation, inputs=(*whole.explanation.inputs, words))
+    return whole._replace(
+        serving=msgspec.structs.replace(whole.serving, gpu_share=part.compute_share),
+        gpus_needed=part.compute_share,
+        explanation=tree,
+    )

@@ -1,0 +1,63 @@
+"""Which targets a point of operation misses, and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gpuscope.advisor.serving.engine import Point
+from gpuscope.domain.serving import ServingTarget
+from gpuscope.domain.units import format_duration
+from gpuscope.errors import UsageError
+
+_LATENCIES: tuple[tuple[str, str], ...] = (
+    ("time_to_first_token_s", "first_token_s"),
+    ("inter_token_latency_s", "inter_token_s"),
+    ("latency_s", "latency_s"),
+)
+_WORDS = {
+    "time_to_first_token_s": "the first token comes after",
+    "inter_token_latency_s": "a token takes",
+    "latency_s": "a request takes",
+}
+
+
+def check_target(target: ServingTarget) -> None:
+    """Refuse targets that no service can have.
+
+    Raises:
+        UsageError: a figure is zero or below.
+    """
+    for name in target.__struct_fields__:
+        value = getattr(target, name)
+        if isinstance(value, int | float) and not value > 0:
+            words = name.removesuffix("_s").replace("_", " ")
+            raise UsageError(f"The target for {words} must be above zero, not {value:g}.")
+
+
+def misses(point: Point, target: ServingTarget) -> tuple[str, ...]:
+    """A clause for each latency target that is missed: what it is, what was wanted, how many times too slow."""
+    found = []
+    for wanted_name, is_name in _LATENCIES:
+        wanted, value = getattr(target, wanted_name), getattr(point, is_name)
+        if wanted is not None and value > wanted:
+            alone = "even alone " if point.batch <= 1 else ""
+            found.append(
+                f"{alone}{_WORDS[wanted_name]} {format_duration(value)}, {value / wanted:.2g} times the "
+                f"{format_duration(wanted)} wanted"
+            )
+    return tuple(found)
+
+
+def largest_batch(most: int, point_at: Callable[[int], Point], target: ServingTarget) -> int:
+    """The most requests in a batch with which every latency target holds; 1 where none does.
+
+    Latencies grow with the batch, so that halving finds it.
+    """
+    low, high = 1, max(1, most)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if misses(point_at(middle), target):
+            high = middle - 1
+        else:
+            low = middle
+    return low

@@ -1,0 +1,122 @@
+"""Formats in which a served model's weights are held, with what quantisation adds, and how a GPU computes with them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gpuscope.advisor.catalogue.specs import GpuSpec
+from gpuscope.advisor.job.precision import BFLOAT16, FLOAT16, FLOAT32, TF32, supports
+from gpuscope.errors import UsageError
+
+FLOAT8, INT8, INT4 = "float8", "int8", "int4"
+
+_GROUP = 128
+"""Weights that share a scale in the usual four-bit formats (GPTQ, AWQ)."""
+_SCALE_BITS, _ZERO_BITS = 16, 4
+
+
+class WeightFormat(NamedTuple):
+    """How weights are held."""
+
+    name: str
+    bits: float
+    """Of a weight with its share of scales."""
+    quantised: bool
+    how: str
+
+
+_FORMATS = {
+    FLOAT32: WeightFormat(FLOAT32, 32, quantised=False, how="32 bits a weight"),
+    FLOAT16: WeightFormat(FLOAT16, 16, quantised=False, how="16 bits a weight"),
+    BFLOAT16: WeightFormat(BFLOAT16, 16, quantised=False, how="16 bits a weight"),
+    FLOAT8: WeightFormat(FLOAT8, 8, quantised=True, how="8 bits a weight, one scale a matrix"),
+    INT8: WeightFormat(INT8, 8, quantised=True, how="8 bits a weight, one scale a row"),
+    INT4: WeightFormat(
+        INT4,
+        4 + (_SCALE_BITS + _ZERO_BITS) / _GROUP,
+        quantised=True,
+        how=f"4 bits a weight, and {_SCALE_BITS} + {_ZERO_BITS} bits of scale and zero for each {_GROUP} of them",
+    ),
+}
+_ALIASES = {
+    "fp32": FLOAT32, "fp16": FLOAT16, "half": FLOAT16, "bf16": BFLOAT16, "fp8": FLOAT8, "float8_e4m3fn": FLOAT8,
+    "float8_e5m2": FLOAT8, "tf32": FLOAT32, "8bit": INT8, "4bit": INT4,
+}  # fmt: skip
+
+WEIGHT_FORMATS = tuple(_FORMATS)
+CACHE_BYTES = {FLOAT32: 4.0, FLOAT16: 2.0, BFLOAT16: 2.0, FLOAT8: 1.0, INT8: 1.0}
+"""Of a cached value; scales are one for each tensor."""
+
+
+def weight_format(name: str) -> WeightFormat:
+    """The format that a person calls `name`.
+
+    Raises:
+        UsageError: it is not known; the text lists those that are.
+    """
+    key = name.strip().lower()
+    found = _FORMATS.get(_ALIASES.get(key, key))
+    if found is None:
+        raise UsageError(f"Weight format {name!r} is not known: use one of {', '.join(WEIGHT_FORMATS)}.")
+    return found
+
+
+def cache_bytes(name: str) -> float:
+    """Bytes of a cached value in a format.
+
+    Raises:
+        UsageError: caches are not kept in that format.
+    """
+    key = name.strip().lower()
+    found = CACHE_BYTES.get(_ALIASES.get(key, key))
+    if found is None:
+        raise UsageError(f"Cache format {name!r} is not known: use one of {', '.join(CACHE_BYTES)}.")
+    return found
+
+
+class Products(NamedTuple):
+    """In what a GPU multiplies activations with weights of a format."""
+
+    precision: str
+    """Of the sustained rate that counts."""
+    peak_ratio: float
+    """Peak of the format over that of `precision`; 1: weights are unpacked into it first."""
+    packed: bool
+    """Weights are unpacked on the way, at some cost."""
+    how: str
+
+
+def products_of(gpu: GpuSpec, format_: WeightFormat, precision: str) -> Products | str:
+    """How the GPU computes with such weights; a sentence's end where it cannot.
+
+    Args:
+        gpu: which GPU.
+        format_: of the weights.
+        precision: of the activations, and of the weights where they are not quantised.
+    """
+    if format_.name == FLOAT32:
+        return _plain(gpu, precision if precision in {FLOAT32, TF32} else FLOAT32)
+    sixteen = precision if precision in {FLOAT16, BFLOAT16} else _sixteen_bits(gpu)
+    if not format_.quantised:
+        return _plain(gpu, format_.name)
+    plain = _plain(gpu, sixteen)
+    if isinstance(plain, str):
+        return plain
+    peak = gpu.bf16_tensor_tflops if sixteen == BFLOAT16 else gpu.fp16_tensor_tflops
+    if format_.name == FLOAT8 and gpu.fp8_tensor_tflops and peak:
+        return Products(sixteen, gpu.fp8_tensor_tflops / peak, packed=False, how="products in 8 bits")
+    how = f"{format_.name} weights are unpacked to {sixteen} for each product"
+    return Products(sixteen, 1.0, packed=True, how=how)
+
+
+def _plain(gpu: GpuSpec, precision: str) -> Products | str:
+    able = supports(gpu, precision)
+    if able is False:
+        return f"{gpu.name} does not compute in {precision} at a useful rate"
+    if able is None:
+        return f"the catalogue does not know the rate of {gpu.name} in {precision}"
+    return Products(precision, 1.0, packed=False, how=f"products in {precision}")
+
+
+def _sixteen_bits(gpu: GpuSpec) -> str:
+    return BFLOAT16 if supports(gpu, BFLOAT16) else FLOAT16

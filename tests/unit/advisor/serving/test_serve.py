@@ -1,0 +1,76 @@
+"""Language models on GPUs: known answers, and the reasons when a target is missed."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuscope.errors import UsageError
+from tests.unit.advisor.serving.serving_jobs import language_model, plan
+
+
+@pytest.mark.parametrize(("dtype", "gigabytes"), [("fp32", 27.0), ("fp16", 13.5)])
+def test_the_weights_are_parameters_times_bytes(dtype: str, gigabytes: float) -> None:
+    served = plan(language_model(dtype=dtype), "a100-sxm4-80gb").serving
+    assert served is not None
+    assert served.weights_bytes is not None
+    assert served.weights_bytes / 1e9 == pytest.approx(gigabytes, rel=0.01)
+
+
+def test_four_bits_hold_scales_and_tables_besides() -> None:
+    served = plan(language_model(), "rtx-4090", weight_dtypes=("int4",)).serving
+    assert served is not None
+    assert served.weights_bytes is not None
+    # 6.48e9 weights × 4.156 bits, and two tables of 32000 × 4096 in 16 bits.
+    assert served.weights_bytes / 1e9 == pytest.approx(3.37 + 0.52, rel=0.01)
+
+
+def test_a_model_that_fits_no_single_gpu_is_split_within_the_machine() -> None:
+    job = language_model(174_600_000_000)
+    alone = plan(job, "h100-sxm5-80gb")
+    assert alone.fits is False
+    assert alone.serving is None
+    assert "GiB" in alone.missed[0]
+    split = plan(job, "h100-sxm5-80gb", 8)
+    assert split.layout.tensor_parallel == 8
+    assert split.fits
+
+
+def test_a_missed_latency_says_by_how_much() -> None:
+    found = plan(language_model(), "l4", inter_token_latency_s=0.01)
+    assert not found.meets
+    assert "even alone a token takes" in found.missed[0]
+    assert "times the 10 ms wanted" in found.missed[0]
+
+
+def test_a_load_beyond_the_gpus_says_how_many_copies_it_needs() -> None:
+    found = plan(language_model(), "l4", 2, inter_token_latency_s=0.08, requests_per_second=20)
+    assert found.serving is not None
+    assert found.serving.replicas > 2
+    assert found.gpus_needed == found.serving.replicas * found.layout.tensor_parallel
+    assert any("and there is room for" in clause for clause in found.missed)
+
+
+def test_a_slice_is_enough_for_a_small_load() -> None:
+    found = plan(language_model(1_100_000_000), "a100-sxm4-80gb", requests_per_second=0.5, inter_token_latency_s=0.05)
+    assert found.serving is not None
+    assert found.serving.gpu_share == pytest.approx(1 / 7)
+    assert found.gpus_needed == pytest.approx(1 / 7)
+
+
+def test_a_card_without_the_precision_says_so() -> None:
+    found = plan(language_model(dtype="bf16"), "t4")
+    assert found.serving is None
+    assert "does not compute in bfloat16" in found.missed[0]
+
+
+def test_targets_and_formats_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(UsageError, match="above zero"):
+        plan(language_model(), "l4", latency_s=0.0)
+    with pytest.raises(UsageError, match="Weight format 'int3'"):
+        plan(language_model(), "l4", weight_dtypes=("int3",))
+
+
+def test_every_figure_unfolds() -> None:
+    tree = plan(language_model(), "l4", requests_per_second=0.2, hourly_load=tuple([1.0] * 24)).explanation
+    names = {part.name for part in tree.inputs}
+    assert {"Batch", "Time to first token", "Inter-token latency", "Throughput", "Weights", "Copies"} <= names
