@@ -155,8 +155,10 @@ class Candidate(Value, frozen=True, kw_only=True):
     throughput_unit: str | None = None
     time_to_finish_s: Range | None = None
     cost_usd: Range | None = None
-    """Rent: of the whole work. Buy: purchase price of the GPUs."""
+    """Rent: of the whole work. Buy: purchase price, with the machine around the GPUs. Both with the person's tax."""
     cost_usd_per_hour: Range | None = None
+    price_kind: str = ""
+    """on demand, spot, quote, system price or launch price; empty: there is none."""
     energy_kwh: Range | None = None
     confidence: str = "specification"
     """measured, calibrated or specification"""
@@ -191,6 +193,20 @@ class Sensitivity(Value, frozen=True, kw_only=True):
     sentence: str
 
 
+class Improvement(Value, frozen=True, kw_only=True):
+    """Something that would make a prediction for the recommended configuration surer."""
+
+    input: str
+    """time, memory or price"""
+    action: str
+    """What to do, as an imperative: `run 50 steps in bfloat16`."""
+    sentence: str
+    """The same with its effect."""
+    width_now: float | None = None
+    """Factor from the middle of the range to its end, now; null: nothing is known."""
+    width_then: float | None = None
+
+
 class Recommendation(Value, frozen=True, kw_only=True):
     """The document `gpuscope.recommendation/1`."""
 
@@ -206,6 +222,8 @@ class Recommendation(Value, frozen=True, kw_only=True):
     """Best first."""
     rejected: tuple[Rejected, ...] = ()
     sensitivity: tuple[Sensitivity, ...] = ()
+    would_be_surer: tuple[Improvement, ...] = ()
+    """What to measure or ask for, the most telling first."""
     assumptions: tuple[str, ...] = ()
     prices_as_of: str | None = None
     """Oldest and newest price date among the candidates, as `2026-07-20 to 2026-10-06`."""

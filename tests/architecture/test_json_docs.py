@@ -9,13 +9,17 @@ import msgspec
 import pytest
 
 from gpuscope.domain.footprint import Footprint
+from gpuscope.domain.mix import MixRecommendation
 from gpuscope.domain.recommendation import Recommendation
 from gpuscope.domain.run import RunOutcome
 from gpuscope.engine.doctor import Examination
 from gpuscope.report.model import Report
 from tests.architecture.json_types import describe, reachable
 
-DOCUMENTED = {one.__name__: one for one in reachable(Footprint, Recommendation, Report, RunOutcome, Examination)}
+DOCUMENTED = {
+    one.__name__: one
+    for one in reachable(Footprint, Recommendation, MixRecommendation, Report, RunOutcome, Examination)
+}
 
 Row = tuple[str, str, str]
 
@@ -49,6 +53,6 @@ def test_every_field_has_a_meaning(tables: dict[str, list[Row]]) -> None:
 
 def test_schema_names_are_documented(root: Path) -> None:
     text = (root / "docs" / "json.md").read_text(encoding="utf-8")
-    for one in (Footprint, Recommendation, Report, Examination):
+    for one in (Footprint, Recommendation, MixRecommendation, Report, Examination):
         schema = next(field.default for field in msgspec.structs.fields(one) if field.name == "schema")
         assert f"| `schema` | text | `{schema}`" in text
