@@ -1,9 +1,10 @@
 """Read a calibration from the CSV files of a folder.
 
     gpu_rates.csv    gpu_id, figure, precision, value, unit, kind, source: sustained rates by GPU
-    shares.csv       figure, architecture, segment, share, kind, source: of a specification, for GPUs without rates
+    shares.csv       figure, group, segment, share, kind, source: of a specification, for GPUs without rates
     class_rates.csv  kind, layout, compute, bandwidth, half_n, half_k, source: shares by kind of operator
     factors.csv      name, value, source: factors between stages and between eager and compiled runs
+    mixes.csv        kind, flops_per_byte, spread, half_bytes, fixed_s_per_byte, source: for steps without a profile
     intervals.csv    code, factor, rows, source: widths of ranges
 
 A file that is missing leaves its part empty.
@@ -21,6 +22,7 @@ from gpuscope.advisor.calibration.model import (
     ClassRate,
     Figure,
     Interval,
+    Mix,
     SustainedRates,
     share_key,
 )
@@ -28,9 +30,10 @@ from gpuscope.advisor.catalogue.table import Row, read_rows
 from gpuscope.advisor.job.precision import PRECISIONS
 
 _RATE_COLUMNS = ("gpu_id", "figure", "precision", "value", "unit", "kind", "source")
-_SHARE_COLUMNS = ("figure", "architecture", "segment", "share", "kind", "source")
+_SHARE_COLUMNS = ("figure", "group", "segment", "share", "kind", "source")
 _CLASS_COLUMNS = ("kind", "layout", "compute", "bandwidth", "half_n", "half_k", "source")
 _FACTOR_COLUMNS = ("name", "value", "source")
+_MIX_COLUMNS = ("kind", "flops_per_byte", "spread", "half_bytes", "fixed_s_per_byte", "source")
 _INTERVAL_COLUMNS = ("code", "factor", "rows", "source")
 
 UNITS = {"TFLOP/s": 1e12, "GB/s": 1e9, "us": 1e-6}
@@ -50,6 +53,7 @@ def load_calibration(folder: Path) -> Calibration:
         shares=_shares(folder / "shares.csv"),
         class_rates=_class_rates(folder / "class_rates.csv"),
         factors=_factors(folder / "factors.csv"),
+        mixes=_mixes(folder / "mixes.csv"),
         intervals=_intervals(folder / "intervals.csv"),
     )
 
@@ -100,7 +104,7 @@ def _shares(path: Path) -> dict[str, Figure]:
     if not path.exists():
         return {}
     return {
-        share_key(row.required("figure"), row.text("architecture"), row.text("segment")): Figure(
+        share_key(row.required("figure"), row.text("group"), row.text("segment")): Figure(
             value=row.positive("share"), kind=_kind(row), source=row.required("source")
         )
         for row in read_rows(path, _SHARE_COLUMNS)
@@ -127,19 +131,34 @@ def _factors(path: Path) -> dict[str, float]:
     return {row.required("name"): row.positive("value") for row in read_rows(path, _FACTOR_COLUMNS)}
 
 
+def _mixes(path: Path) -> dict[str, Mix]:
+    if not path.exists():
+        return {}
+    return {
+        row.required("kind"): Mix(
+            flops_per_byte=row.positive("flops_per_byte"),
+            spread=_above_one(row, "spread"),
+            half_bytes=row.positive("half_bytes"),
+            fixed_s_per_byte=row.number("fixed_s_per_byte") or 0.0,
+            source=row.required("source"),
+        )
+        for row in read_rows(path, _MIX_COLUMNS)
+    }
+
+
 def _intervals(path: Path) -> dict[str, Interval]:
     if not path.exists():
         return {}
     return {
         row.required("code"): Interval(
-            factor=_above_one(row), rows=row.whole("rows") or 0, source=row.required("source")
+            factor=_above_one(row, "factor"), rows=row.whole("rows") or 0, source=row.required("source")
         )
         for row in read_rows(path, _INTERVAL_COLUMNS)
     }
 
 
-def _above_one(row: Row) -> float:
-    factor = row.positive("factor")
+def _above_one(row: Row, column: str) -> float:
+    factor = row.positive(column)
     if factor < 1:
-        raise row.error(f"the factor {factor:g} of a range has to be 1 or more")
+        raise row.error(f"the {column} {factor:g} has to be 1 or more: a range is × and ÷ it")
     return factor

@@ -5,6 +5,7 @@ Whoever holds rows out of a fit builds another `Calibration` and passes that.
 
 from __future__ import annotations
 
+from gpuscope.advisor.parallel.rates import ParallelRates
 from gpuscope.domain.base import Value
 
 MEASURED, PUBLISHED, FITTED = "measured", "published", "fitted"
@@ -47,6 +48,19 @@ class ClassRate(Value, frozen=True, kw_only=True):
     """Depth of the sum at which half of the compute share is reached."""
 
 
+class Mix(Value, frozen=True, kw_only=True):
+    """What a kind of model does for each byte that an FP32 step moves: for steps of which only the time is known."""
+
+    flops_per_byte: float
+    spread: float
+    """Models of the kind lie between `flops_per_byte` ÷ and × this."""
+    half_bytes: float
+    """Bytes that are left of one in 16 bits: casts and layers that stay in FP32 keep it above a half."""
+    fixed_s_per_byte: float
+    """Time that no faster GPU shortens: launching kernels, the host, messages."""
+    source: str
+
+
 class Bias(Value, frozen=True, kw_only=True):
     """What runs on a card said about the predictions for it."""
 
@@ -79,10 +93,14 @@ class Calibration(Value, frozen=True, kw_only=True):
     """By kind of operator, or `kind/layout` where the memory layout matters; see `class_rate`."""
     factors: dict[str, float] = {}
     """Fitted factors of the time model by name, such as `training/conv_kxk`; see `timing.class_constants`."""
+    mixes: dict[str, Mix] = {}
+    """By kind of model; see `timing.whole_step`."""
     bias: dict[str, Bias] = {}
     """By catalogue id of the GPU."""
     intervals: dict[str, Interval] = {}
     """By code of the doubt (`timing.uncertainty`)."""
+    parallel: ParallelRates = ParallelRates()
+    """Links between GPUs, and transformers on many of them."""
 
     def class_rate(self, kind: str, layout: str | None = None) -> ClassRate | None:
         """Rate of a kind of operator in a memory layout, else in any; None: there is none."""
@@ -94,6 +112,6 @@ EMPTY = Calibration()
 """Nothing was measured: specifications alone."""
 
 
-def share_key(figure: str, architecture: str, segment: str = "") -> str:
-    """Key of a fitted share: which figure, of GPUs of which architecture (and market segment, where that matters)."""
-    return "/".join(part for part in (figure, architecture, segment) if part)
+def share_key(figure: str, group: str, segment: str = "") -> str:
+    """Key of a fitted share: which figure, of which group of GPUs or memories (and market segment, where it matters)."""
+    return "/".join(part for part in (figure, group, segment) if part)

@@ -1,8 +1,9 @@
 """How wide a prediction's range is, and why.
 
 A prediction carries a list of reasons to doubt it; each is a factor by which the true value may lie above or below
-(nominally in 90% of cases). Independent doubts add up in the logarithm as squares do. The factors are the 90th
-percentiles of the relative errors that such predictions had on published measurements.
+(nominally in 90% of cases). Independent doubts add up in the logarithm as squares do. The factors come from a
+calibration (resources/calibration/intervals.csv): quantiles of the errors that such predictions had on published rows
+that they had not seen (split conformal prediction, in the logarithm). Without one they are those of this file.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
+
+from gpuscope.advisor.calibration.model import EMPTY, Calibration
 
 
 class Doubt(NamedTuple):
@@ -19,26 +22,64 @@ class Doubt(NamedTuple):
     factor: float
 
 
-MEASURED_HERE = Doubt("measured on this very GPU; another host, driver or framework release moves it", 1.10)
-"""Torch releases move published rows by up to 10% (90th percentile), hosts by 3%."""
-GPU_TO_GPU = Doubt("transferred from a run on another GPU by specifications, operator class by class", 1.35)
-"""25-34% on a GPU of a new generation that nothing was fitted on."""
-GPU_TO_GPU_WHOLE = Doubt("transferred from a run on another GPU by specifications, without operators", 1.60)
-"""47-60% for plain ratios of specifications."""
-NO_GPU_RUN = Doubt("computed from the operators' work and specifications, no GPU has run this job", 1.75)
-"""27-51% for tuned models and 74% for plain ones; this one is not tuned on training."""
-CPU_TO_CPU = Doubt("transferred from a run on another CPU by specifications", 2.0)
-"""No published figure; CPU rates in the catalogue are derived from clocks."""
-PRECISION_CHANGE = Doubt("computed in another precision than the run's", 1.45)
-"""43% for FP32 to AMP, 41% for FP32 to TF32."""
-STAGE_CHANGE = Doubt("training and inference exchanged", 1.36)
-"""36% for plain ratios."""
-MANY_GPUS = Doubt("spread over several GPUs", 1.36)
-"""26-36% for plain models from 1 to 8 GPUs."""
-SHARDED = Doubt("parameters sharded over the GPUs; layer sizes are not known", 1.5)
-"""No published figure for a model without layer sizes."""
+_UNCALIBRATED: dict[str, Doubt] = {
+    # Torch releases move published rows by up to 10% (90th percentile), hosts by 3%.
+    "measured_here": Doubt("measured on this very GPU; another host, driver or framework release moves it", 1.10),
+    # 25-34% on a GPU of a new generation that nothing was fitted on.
+    "gpu_to_gpu": Doubt("transferred from a run on another GPU by specifications, operator class by class", 1.35),
+    # 9-16% where both GPUs' rates are known.
+    "gpu_to_gpu_rated": Doubt(
+        "transferred from a run on another GPU by sustained rates, operator class by class", 1.18
+    ),
+    # 47-60% for plain ratios of specifications.
+    "gpu_to_gpu_whole": Doubt("transferred from a run on another GPU without operators", 1.60),
+    "unknown_workload": Doubt("what kind of model it is was not recorded", 1.25),
+    # 27-51% for tuned models and 74% for plain ones.
+    "no_gpu_run": Doubt("computed from the operators' work, no GPU has run this job", 1.75),
+    # No published figure; CPU rates in the catalogue are derived from clocks.
+    "cpu_to_cpu": Doubt("transferred from a run on another CPU by specifications", 2.0),
+    # CNNs and transformers on two CPUs: 30-50% at the 90th percentile.
+    "no_cpu_run": Doubt("computed from the operators' work, no CPU has run this job", 2.0),
+    # 43% for FP32 to AMP, 41% for FP32 to TF32.
+    "precision_change": Doubt("computed in another precision than the run's", 1.45),
+    "eight_bit": Doubt("computed in 8 bits: which layers a framework converts is not known", 1.4),
+    # 36% for plain ratios.
+    "stage_change": Doubt("training and inference exchanged", 1.36),
+    # Eager against compiled: 15% at the median, 36% at the 90th percentile.
+    "compile_change": Doubt("compiled or not, unlike the run", 1.36),
+    # An L4 sustains 28% of its FP32 peak, 300 W cards at most 55%: how much is lost depends on the mix of work.
+    "power_capped": Doubt("the card's power limit keeps it far below its peak", 1.25),
+    # 26-36% for plain models from 1 to 8 GPUs.
+    "many_gpus": Doubt("spread over several GPUs", 1.36),
+    # No published figure for a model without layer sizes.
+    "sharded": Doubt("parameters sharded over the GPUs; layer sizes are not known", 1.5),
+    # Published sustained rates of other vendors cover matrix products only.
+    "other_vendor": Doubt("not an NVIDIA GPU: published runs that the model could be held against are few", 1.5),
+}
+
+
+def doubt(code: str, calibration: Calibration = EMPTY) -> Doubt:
+    """A reason to doubt a prediction, as wide as the calibration found it, else as assumed here."""
+    known, interval = _UNCALIBRATED[code], calibration.intervals.get(code)
+    return known if interval is None else known._replace(factor=interval.factor)
+
+
+def codes() -> tuple[str, ...]:
+    """All codes of doubts."""
+    return tuple(_UNCALIBRATED)
+
+
+MEASURED_HERE = doubt("measured_here")
+GPU_TO_GPU = doubt("gpu_to_gpu")
+GPU_TO_GPU_WHOLE = doubt("gpu_to_gpu_whole")
+NO_GPU_RUN = doubt("no_gpu_run")
+CPU_TO_CPU = doubt("cpu_to_cpu")
+PRECISION_CHANGE = doubt("precision_change")
+STAGE_CHANGE = doubt("stage_change")
+MANY_GPUS = doubt("many_gpus")
+SHARDED = doubt("sharded")
 
 
 def combined(doubts: Sequence[Doubt]) -> float:
     """The factor that all doubts together amount to."""
-    return math.exp(math.sqrt(sum(math.log(doubt.factor) ** 2 for doubt in doubts)))
+    return math.exp(math.sqrt(sum(math.log(each.factor) ** 2 for each in doubts)))
