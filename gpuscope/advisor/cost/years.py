@@ -44,7 +44,9 @@ class OwnOrRent(NamedTuple):
 
     what: Configuration
     use: Use
+    economics: Economics
     terms: Terms
+    """Of `economics`, with the assumptions for what it leaves open."""
     purchase: Purchase
     power: MachinePower | None
     rents: Rents
@@ -88,7 +90,7 @@ def own_or_rent(
         worth_below_usd=_worth_below(power, use, compared, longest, terms),
         compared_rent="" if compared is None else compared.words_at(use.hours(longest)),
     )
-    return OwnOrRent(what, use, terms, purchase, power, rents, compared, costs)
+    return OwnOrRent(what, use, economics, terms, purchase, power, rents, compared, costs)
 
 
 def cost_over_years(
