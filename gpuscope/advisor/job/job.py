@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuscope.advisor.calibration.model import EMPTY, Calibration
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.catalogue.specs import CpuSpec, GpuSpec
+from gpuscope.advisor.job.autocast import in_precision
 from gpuscope.advisor.job.precision import FLOAT32, halves_activations, precision_of
 from gpuscope.advisor.job.stage import to_stage
 from gpuscope.advisor.timing import rates
@@ -26,7 +27,14 @@ class Job(Value, frozen=True, kw_only=True):
     """Wanted on the target."""
     source_precision: str
     ops: tuple[Op, ...] = ()
-    """Of one step of one device, in the wanted stage."""
+    """Of one step of one device, in the wanted stage and precision, as an eager run has them."""
+    source_ops: tuple[Op, ...] = ()
+    """The same as they were in the run."""
+    cpu_ops: tuple[Op, ...] = ()
+    """Of one step in the wanted stage, in float32."""
+    compiled: bool = False
+    """Whether a compiler is to join operators on the target."""
+    source_compiled: bool = False
     step_time_s: Range | None = None
     """Measured, in the stage of the run."""
     data_wait_s: float = 0.0
@@ -45,6 +53,11 @@ class Job(Value, frozen=True, kw_only=True):
     def stage_changed(self) -> bool:
         """The run was training and inference is wanted, or the other way round."""
         return self.stage != self.footprint.workload.stage
+
+    @property
+    def changed(self) -> bool:
+        """Anything is wanted otherwise than it ran."""
+        return self.stage_changed or self.precision != self.source_precision or self.compiled != self.source_compiled
 
     @property
     def ran(self) -> bool:
@@ -106,19 +119,24 @@ def prepare(
             )
     elif footprint.device_unknown:
         assumptions.append("What the run ran on is not known, so its step time tells nothing about other machines.")
-    ops, stage_note = to_stage(footprint.ops, footprint.workload.stage, stage)
+    ops, stage_note = to_stage(footprint.ops, footprint.workload.stage, stage, calibration)
     if stage_note:
         assumptions.append(stage_note)
     if stage == TRAINING and footprint.workload.stage != TRAINING:
         assumptions.append("All parameters are taken to be trained, at most with Adam: the run had no optimizer.")
     if stage == TRAINING and ops:
         ops = _with_optimizer(ops, footprint, assumptions)
+    source_compiled = bool(footprint.workload.compiled)
     return Job(
         footprint=footprint,
         stage=stage,
         precision=precision,
         source_precision=source_precision,
-        ops=ops,
+        ops=in_precision(ops, source_precision, precision, _parameters(footprint)),
+        source_ops=footprint.ops,
+        cpu_ops=in_precision(ops, source_precision, FLOAT32, _parameters(footprint)),
+        compiled=source_compiled if constraints.compiled is None else constraints.compiled,
+        source_compiled=source_compiled,
         step_time_s=None if footprint.device_unknown else _measured_step(footprint.steps.time_s),
         data_wait_s=max(0.0, footprint.time_per_step_s.data_loader or 0.0),
         source_gpu=source_gpu,
@@ -128,6 +146,11 @@ def prepare(
         assumptions=tuple(assumptions),
         calibration=calibration,
     )
+
+
+def _parameters(footprint: Footprint) -> float | None:
+    known = footprint.workload.parameters
+    return None if known is None else float(known)
 
 
 def _source_precision(footprint: Footprint, assumptions: list[str]) -> str:
@@ -152,10 +175,12 @@ def _measured_step(time_s: StepTime) -> Range | None:
 
 
 def _with_optimizer(ops: tuple[Op, ...], footprint: Footprint, assumptions: list[str]) -> tuple[Op, ...]:
-    """Replace a CPU run's optimizer operators by those of a GPU, which updates many tensors at once."""
+    """Replace a CPU run's optimizer operators by those of a GPU, which updates many tensors at once; add them to a run
+    that was inference."""
     workload = footprint.workload
     parameters = workload.trainable_parameters or workload.parameters
-    if footprint.devices or parameters is None:
+    updated = any(op.class_ == "optimizer" for op in ops)
+    if parameters is None or (footprint.devices and (updated or footprint.workload.stage == TRAINING)):
         return ops
     name = optimizer_key(workload.optimizer, footprint.memory.breakdown.optimizer_state_bytes)
     passes = rates.OPTIMIZER_PASSES[name]

@@ -4,42 +4,50 @@ from __future__ import annotations
 
 import msgspec
 
+from gpuscope.advisor.calibration.model import EMPTY, Calibration
+from gpuscope.advisor.timing.class_constants import OTHER, factor, layout_variant
 from gpuscope.domain.footprint import Op
 from gpuscope.domain.ops import BACKWARD_SUFFIX
 
-# Device time of a training step relative to inference at the same batch, by kind of operator (fit to published
-# image-model inference and training on one GPU, NCHW).
-_TRAINING_FACTOR = {
-    "conv_1x1": 2.1, "conv_kxk": 2.9, "gemm": 2.8, "attention": 2.9, "depthwise": 5.1, "grouped": 3.9,
-    "batch_norm": 6.2, "layer_norm": 3.4, "elementwise": 4.3, "softmax": 2.6,
-}  # fmt: skip
-_USUAL_FACTOR = 3.0
-"""Other kinds: forward, and about twice that backward."""
+_KERNELS_FACTOR = 3.0
+"""Kernels of a training step for each of inference: forward, and about two backward."""
 
 
-def to_stage(ops: tuple[Op, ...], source: str, target: str) -> tuple[tuple[Op, ...], str]:
-    """Operators of the wanted stage, and a sentence on how they were come by ("" when nothing had to be done)."""
+def to_stage(
+    ops: tuple[Op, ...], source: str, target: str, calibration: Calibration = EMPTY
+) -> tuple[tuple[Op, ...], str]:
+    """Operators of the wanted stage, and a sentence on how they were come by ("" when nothing had to be done).
+
+    Args:
+        ops: of one step, in the stage `source`.
+        source: training or inference.
+        target: the same.
+        calibration: how much more of each kind of work training is.
+    """
     if source == target or not ops:
         return ops, ""
     if target == "inference":
         forward = tuple(op for op in ops if not op.kind.endswith(BACKWARD_SUFFIX) and op.class_ != "optimizer")
         return forward, "Inference is the forward part of the training step that ran, at the same batch size."
-    return tuple(_trained(op) for op in ops), (
-        "Training is predicted from an inference run by published factors for each kind of operator (2 to 6 times)."
+    return tuple(_trained(op, calibration) for op in ops), (
+        "Training is predicted from an inference run by factors for each kind of operator (2 to 8 times), fitted to "
+        "published image models."
     )
 
 
-def _trained(op: Op) -> Op:
-    factor = _TRAINING_FACTOR.get(op.kind, _USUAL_FACTOR)
+def _trained(op: Op, calibration: Calibration) -> Op:
+    """Forward and backward work as one class of the forward kind."""
+    variant = layout_variant(op)
+    times = factor(calibration, "training", op.kind, variant) or factor(calibration, "training", OTHER) or 1.0
     return msgspec.structs.replace(
         op,
-        flops=_times(op.flops, factor),
-        bytes_read=_times(op.bytes_read, factor),
-        bytes_written=_times(op.bytes_written, factor),
-        kernels=_times(op.kernels, _USUAL_FACTOR),
-        time_s=_times(op.time_s, factor),
+        flops=_times(op.flops, times),
+        bytes_read=_times(op.bytes_read, times),
+        bytes_written=_times(op.bytes_written, times),
+        kernels=_times(op.kernels, _KERNELS_FACTOR),
+        time_s=_times(op.time_s, times),
     )
 
 
-def _times(value: float | None, factor: float) -> float | None:
-    return None if value is None else value * factor
+def _times(value: float | None, factor_: float) -> float | None:
+    return None if value is None else value * factor_

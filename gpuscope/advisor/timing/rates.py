@@ -11,45 +11,8 @@ Sources, by letter:
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-
-class ClassRate(NamedTuple):
-    """How much of a GPU's peak and bandwidth one kind of operator reaches."""
-
-    compute: float
-    """Share of the matrix peak at the specified boost clock of a GeForce; above 1 where real clocks are higher."""
-    bandwidth: float
-    """Share of the memory bandwidth."""
-    half_n: float = 0.0
-    """Width of the result at which half of the compute share is reached."""
-    half_k: float = 0.0
-    """Depth of the sum at which half of the compute share is reached."""
-
-
-KIND_RATES: dict[str, ClassRate] = {  # A
-    "conv_1x1": ClassRate(0.94, 0.74, 13, 21),
-    "conv_kxk": ClassRate(0.96, 0.56, 27, 52),
-    "grouped": ClassRate(0.58, 0.55, 17, 38),
-    "depthwise": ClassRate(0.21, 0.60),
-    "gemm": ClassRate(1.20, 0.81, 21, 155),
-    "rnn": ClassRate(1.20, 0.81, 21, 155),
-    "attention": ClassRate(0.65, 0.80),
-    "batch_norm": ClassRate(1.0, 0.83),
-    "layer_norm": ClassRate(1.0, 0.76),
-    "group_norm": ClassRate(1.0, 0.70),
-    "softmax": ClassRate(1.0, 0.76),
-    "reduction": ClassRate(1.0, 0.73),
-    "pooling": ClassRate(1.0, 0.50),
-    "elementwise": ClassRate(1.0, 0.87),
-    "copy": ClassRate(1.0, 0.70),
-    "embedding": ClassRate(1.0, 0.70),
-    "optimizer": ClassRate(1.0, 0.87),
-}
-OTHER_RATE = ClassRate(1.0, 0.70)
-
 GEFORCE_SHARE = 1.12
-"""Sustained share of the specified matrix peak on a GeForce, to which KIND_RATES are relative (A, B)."""
+"""Sustained share of the specified matrix peak on a GeForce, whose real clocks are above the specified one (A, B)."""
 
 SUSTAINED_SHARE: dict[str, float] = {  # B
     "Ampere": 0.87,
@@ -64,22 +27,11 @@ SUSTAINED_SHARE: dict[str, float] = {  # B
 DEFAULT_SUSTAINED_SHARE = 0.78
 """Where none was published: between Hopper's and Blackwell's (B)."""
 
-# Watts of board power per TFLOPS of FP32 → share of the FP32 peak that the power limit leaves. An L4 (2.4 W/TFLOPS)
-# sustains 28%, 300 W Ada cards (3.3) at most 55%, an RTX 4090 (5.4) all of it (published; straight lines between).
-POWER_SHARE = ((2.4, 0.28), (3.3, 0.55), (5.4, 1.0))
-
 KERNEL_LATENCY_S = 3e-6
 """Fixed time of a kernel on the device (A)."""
 
 HOST_S_PER_KERNEL = (4e-6, 10e-6, 20e-6)
 """Time in which Python and the framework launch one eager operator: low, usual, high (F)."""
-
-CPU_COMPUTE_SHARE = 0.25
-"""Share of a CPU's derived FP32 peak (D)."""
-CPU_BANDWIDTH_SHARE = 0.6
-"""Share of a CPU's memory bandwidth in a streaming loop (F; STREAM runs reach 60-80%)."""
-CPU_S_PER_OPERATOR = 5e-6
-"""Fixed time of an eager operator on a CPU (F)."""
 
 # Bytes moved for each parameter by one update, FP32 state, in units of 4 bytes: the passes of PyTorch's multi-tensor
 # (foreach) implementations, the default on CUDA, added up; the fused ones move about a third of Adam's.

@@ -8,88 +8,76 @@ host's too, and a step takes no less than that.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import NamedTuple
-
 from gpuscope.advisor.catalogue.specs import CpuSpec, GpuSpec
-from gpuscope.advisor.job.job import TRAINING, Job
-from gpuscope.advisor.job.precision import convolution_peak_tflops, matrix_peak_tflops
-from gpuscope.advisor.timing import rates
-from gpuscope.advisor.timing.roofline import DeviceRates, byte_scale, cpu_rates, gpu_rates, op_seconds, ops_seconds
-from gpuscope.advisor.timing.uncertainty import (
-    CPU_TO_CPU,
-    GPU_TO_GPU,
-    GPU_TO_GPU_WHOLE,
-    MEASURED_HERE,
-    NO_GPU_RUN,
-    PRECISION_CHANGE,
-    STAGE_CHANGE,
-    Doubt,
-    combined,
+from gpuscope.advisor.job.job import Job
+from gpuscope.advisor.timing.device_rates import DeviceRates, cpu_rates, gpu_rates
+from gpuscope.advisor.timing.step import (
+    CALIBRATED,
+    MEASURED,
+    NO_HOST,
+    SPECIFICATION,
+    HostTime,
+    StepTime,
+    assembled,
+    change_doubts,
+    unknown,
 )
+from gpuscope.advisor.timing.sustained import power_capped
+from gpuscope.advisor.timing.transfer import host_time, model_seconds, transfer
+from gpuscope.advisor.timing.uncertainty import Doubt, combined, doubt
+from gpuscope.advisor.timing.whole_step import ANY, kind_of, whole_step_ratio
 from gpuscope.domain.base import Range
 
-MEASURED, SPECIFICATION = "measured", "specification"
-
-# A data loader that takes this share of a step may be what sets the pace; a faster GPU then gains nothing.
-LOADER_SHARE = 0.2
-# Loading data is work of the host's CPU, which is another one where the GPU is another one.
-OTHER_LOADER = CPU_TO_CPU.factor
-
-
-class StepTime(NamedTuple):
-    """A predicted step of one device."""
-
-    seconds: Range | None
-    device_s: float | None
-    """Device part of `seconds.mid`."""
-    doubts: tuple[Doubt, ...]
-    confidence: str
-    how: str
-    """One sentence: where the number comes from, or why there is none."""
+__all__ = ["CALIBRATED", "MEASURED", "SPECIFICATION", "StepTime", "at_hand", "step_on_cpu", "step_on_gpu"]
 
 
 def step_on_gpu(job: Job, gpu: GpuSpec) -> StepTime:
     """One step on one GPU, at the run's batch size for each GPU."""
     if _is_the_measurement(job, gpu):
         return _measured(job)
-    target = gpu_rates(gpu, job.precision)
+    target = gpu_rates(gpu, job.precision, job.calibration)
     if target is None:
-        return _unknown(f"the catalogue lacks the rates of {gpu.name} in {job.precision}")
+        return unknown(f"the catalogue lacks the rates of {gpu.name} in {job.precision}")
     if job.source_gpu is not None and job.ran:
-        source = gpu_rates(job.source_gpu, job.source_precision)
-        if source is not None and job.ops and not job.stage_changed:
-            return _transferred(job, source, target)
+        source = gpu_rates(job.source_gpu, job.source_precision, job.calibration)
+        if source is not None and job.source_ops:
+            return _transferred(job, source, target, gpu)
         if source is not None and not job.stage_changed:
-            return _transferred_whole(job, job.source_gpu, gpu)
+            return _transferred_whole(job, job.source_gpu, gpu, target)
     if job.ops:
-        return _from_work(job, target)
+        return _from_work(job, target, gpu)
     if job.footprint.source.kind == "estimated":
-        return _unknown("without a batch size and sequence length the estimate holds no work")
-    return _unknown("neither a profile of its operators nor a run on a known GPU was recorded")
+        return unknown("without a batch size and sequence length the estimate holds no work")
+    return unknown("neither a profile of its operators nor a run on a known GPU was recorded")
 
 
 def step_on_cpu(job: Job, cpu: CpuSpec | None, cores: float | None) -> StepTime:
-    """One step on a machine without GPU, from the run on a known CPU; always in float32."""
+    """One step without GPU, always in float32: from a run on a known CPU, else from the work of the operators."""
     if cpu is None:
-        return _unknown("the CPU of this offer is not known")
-    target = cpu_rates(cpu, cores)
-    source = cpu_rates(job.source_cpu, job.footprint.host.cores) if job.source_cpu is not None else None
+        return unknown("the CPU of this offer is not known")
+    target = cpu_rates(cpu, cores, job.calibration)
     if target is None:
-        return _unknown(f"the catalogue lacks the rates of {cpu.name}")
-    if source is None or not job.ops or job.step_time_s is None or job.source_count:
-        return _unknown("CPUs are compared only with a profiled run on a CPU that the catalogue knows")
-    ratio = _cpu_seconds(job, target) / max(_cpu_seconds(job, source), 1e-12)
-    mid = job.busy_s * ratio
-    return _assembled(job, mid, (0.0, 0.0, 0.0), (CPU_TO_CPU, *_stage_doubt(job)), SPECIFICATION, (
-        f"the run's {job.step_time_s.mid:.3g} s a step × {ratio:.2g} ({target.how})"
-    ))  # fmt: skip
+        return unknown(f"the catalogue lacks the rates of {cpu.name}")
+    if not job.cpu_ops:
+        return unknown("CPUs are compared only with a profile of the job's operators")
+    device_s = model_seconds(job.cpu_ops, target, job, compiled=job.compiled)
+    source = None
+    if job.source_cpu is not None and not job.source_count and job.step_time_s is not None and job.source_ops:
+        source = cpu_rates(job.source_cpu, job.footprint.host.cores, job.calibration)
+    if source is None:
+        how = f"work of the operators on the {target.how}"
+        return assembled(job, device_s, NO_HOST, (doubt("no_cpu_run", job.calibration),), SPECIFICATION, how)
+    assert job.step_time_s is not None
+    ratio = device_s / max(model_seconds(job.source_ops, source, job, compiled=job.source_compiled), 1e-12)
+    doubts = (doubt("cpu_to_cpu", job.calibration), *change_doubts(job))
+    how = f"the run's {job.step_time_s.mid:.3g} s a step × {ratio:.2g} ({target.how})"
+    return assembled(job, job.busy_s * ratio, NO_HOST, doubts, SPECIFICATION, how)
 
 
 def at_hand(job: Job) -> StepTime:
     """One step on the machine where the job ran."""
-    if job.step_time_s is None or job.stage_changed or job.precision != job.source_precision:
-        return _unknown("it was not measured like this")
+    if job.step_time_s is None or job.changed:
+        return unknown("it was not measured like this")
     return _measured(job)
 
 
@@ -99,115 +87,77 @@ def _is_the_measurement(job: Job, gpu: GpuSpec) -> bool:
         and job.source_gpu is not None
         and job.source_gpu.id == gpu.id
         and job.source_count == 1
-        and job.precision == job.source_precision
-        and not job.stage_changed
+        and not job.changed
     )
 
 
 def _measured(job: Job) -> StepTime:
     step = job.step_time_s
     assert step is not None
-    factor = combined((MEASURED_HERE,))
+    here = doubt("measured_here", job.calibration)
+    factor = combined((here,))
     seconds = Range(low=min(step.low, step.mid / factor), mid=step.mid, high=max(step.high, step.mid * factor))
-    return StepTime(seconds, job.busy_s, (MEASURED_HERE,), MEASURED, "measured in the run")
+    return StepTime(seconds, job.busy_s, (here,), MEASURED, "measured in the run")
 
 
-def _transferred(job: Job, source: DeviceRates, target: DeviceRates) -> StepTime:
-    """Measured device time of each operator class × model(target) / model(source)."""
+def _transferred(job: Job, source: DeviceRates, target: DeviceRates, gpu: GpuSpec) -> StepTime:
+    """Measured time × model(target) / model(source)."""
     assert job.source_gpu is not None
-    step_s = job.busy_s
-    busy_s, ratio = _class_ratio(job, source, target)
-    device_s = (min(busy_s, step_s) if busy_s else step_s) * ratio
-    # A GPU that waited in the run for the host will wait again: the step takes no less than the host took.
-    waited = busy_s and step_s - busy_s > LOADER_SHARE * step_s
-    host_s = step_s if waited else 0.0
-    doubts = (GPU_TO_GPU, *_precision_doubt(job))
-    how = f"the run's operators on {job.source_gpu.name} × {ratio:.2g} by rates ({target.how})"
-    return _assembled(job, device_s, (host_s * 0.5, host_s, host_s * 1.2), doubts, SPECIFICATION, how)
+    moved = transfer(job, source, target)
+    if job.source_gpu.id == gpu.id:
+        base = doubt("measured_here", job.calibration)
+    else:
+        base = doubt("gpu_to_gpu_rated" if source.rated and target.rated else "gpu_to_gpu", job.calibration)
+    how = f"the run's operators on {job.source_gpu.name} × {moved.ratio:.2g} by rates ({target.how})"
+    return _on_gpu(job, moved.device_s, moved.host, base, gpu, target, how)
 
 
-def _class_ratio(job: Job, source: DeviceRates, target: DeviceRates) -> tuple[float, float]:
-    """Device time that the run's profile measured (0: none), and by what factor it changes on the target.
-
-    The time of a class may lie on other operators of a call chain than its work, so they are brought together by class.
-    Time of operators without any modelled work changes like the rest.
-    """
-    modelled_source: dict[str, float] = defaultdict(float)
-    modelled_target: dict[str, float] = defaultdict(float)
-    measured: dict[str, float] = defaultdict(float)
-    for op in job.ops:
-        group = "convolution" if "convolution" in op.class_ else op.class_
-        modelled_source[group] += op_seconds(op, source)
-        modelled_target[group] += op_seconds(op, target, byte_scale(op, job.source_precision, job.precision))
-        measured[group] += op.time_s or 0.0
-    whole = sum(modelled_target.values()) / max(sum(modelled_source.values()), 1e-12)
-    if not job.device_time_known:
-        return 0.0, whole
-    known = [group for group, seconds in measured.items() if seconds > 0 and modelled_source[group] > 0]
-    before = sum(measured[group] for group in known)
-    if not before:
-        return 0.0, whole
-    after = sum(measured[group] * modelled_target[group] / modelled_source[group] for group in known)
-    return sum(measured.values()), after / before
+def _transferred_whole(job: Job, source: GpuSpec, gpu: GpuSpec, target: DeviceRates) -> StepTime:
+    """The step × a ratio between those of computing and of bandwidth, by the kind of model that it is."""
+    kind = kind_of(job.footprint)
+    ratio = whole_step_ratio(kind, (source, job.source_precision), (gpu, job.precision), job.calibration)
+    if ratio is None:
+        return unknown(f"the catalogue lacks the rates of {source.name} in {job.source_precision}")
+    base = doubt("gpu_to_gpu_whole", job.calibration)
+    mix = Doubt("how much of the step computes is not known", (ratio.high / ratio.low) ** 0.5)
+    more = (mix, doubt("unknown_workload", job.calibration)) if kind == ANY else (mix,)
+    how = f"the run's {job.busy_s:.3g} s on {source.name} × {ratio.how}, {target.how}"
+    return _on_gpu(job, job.busy_s * ratio.mid, NO_HOST, base, gpu, target, how, more)
 
 
-def _transferred_whole(job: Job, source: GpuSpec, target: GpuSpec) -> StepTime:
-    """The step × a ratio between those of computing and of bandwidth, for nobody knows which one binds."""
-    ratios = [
-        (source.memory_bandwidth_gbs or 0.0) / (target.memory_bandwidth_gbs or 1.0),
-        (matrix_peak_tflops(source, job.source_precision) or 0.0) / (matrix_peak_tflops(target, job.precision) or 1.0),
-        (convolution_peak_tflops(source, job.source_precision) or 0.0)
-        / (convolution_peak_tflops(target, job.precision) or 1.0),
-    ]
-    low, high = min(ratios), max(ratios)
-    mid = (low * high) ** 0.5
-    step_s = job.busy_s
-    doubts = (GPU_TO_GPU_WHOLE, Doubt("computing or bandwidth may bind", (high / low) ** 0.5), *_precision_doubt(job))
-    how = f"the run's {step_s:.3g} s on {source.name} × {mid:.2g} ({low:.2g} to {high:.2g} by specifications)"
-    return _assembled(job, step_s * mid, (0.0, 0.0, 0.0), doubts, SPECIFICATION, how)
+def _from_work(job: Job, target: DeviceRates, gpu: GpuSpec) -> StepTime:
+    device_s = model_seconds(job.ops, target, job, compiled=job.compiled)
+    host = host_time(job.ops, job, compiled=job.compiled)
+    how = f"work of the operators on {target.how}"
+    return _on_gpu(job, device_s, host, doubt("no_gpu_run", job.calibration), gpu, target, how)
 
 
-def _from_work(job: Job, target: DeviceRates) -> StepTime:
-    device_s = ops_seconds(job.ops, target, job.source_precision, job.precision)
-    low, usual, high = (job.kernels * each for each in rates.HOST_S_PER_KERNEL)
-    doubts = (NO_GPU_RUN, *_stage_doubt(job))
-    return _assembled(
-        job, device_s, (low, usual, high), doubts, SPECIFICATION, f"work of the operators at {target.how}"
-    )
-
-
-def _assembled(
-    job: Job, device_s: float, host_s: tuple[float, float, float], doubts: tuple[Doubt, ...], confidence: str, how: str
+def _on_gpu(
+    job: Job,
+    device_s: float,
+    host: HostTime,
+    base: Doubt,
+    gpu: GpuSpec,
+    target: DeviceRates,
+    how: str,
+    more: tuple[Doubt, ...] = (),
 ) -> StepTime:
-    """Device and host overlap, so the longer one counts; waiting for data comes on top, and may set the pace."""
-    factor = combined(doubts)
-    wait = job.data_wait_s
-    device_s = max(device_s, rates.KERNEL_LATENCY_S)
-    low = max(device_s / factor, host_s[0]) + wait / OTHER_LOADER
-    mid = max(device_s, host_s[1]) + wait
-    high = max(device_s * factor, host_s[2]) + wait * OTHER_LOADER
-    if host_s[1] > device_s:
-        how += "; launching kernels from the host sets the pace, not the GPU"
-    if wait:
-        how += f"; {wait:.2g} s of waiting for data, ×/÷ {OTHER_LOADER:g} on another host"
-    if job.step_time_s is not None and wait > LOADER_SHARE * job.step_time_s.mid:
-        high = max(high, job.step_time_s.mid)
-        how += "; the data loader may set the pace"
-    return StepTime(Range(low=low, mid=mid, high=high), device_s, doubts, confidence, how)
+    """The step with what runs on that very card said about predictions for it."""
+    doubts = (base, *more, *change_doubts(job), *_doubts_of_the_card(job, gpu))
+    confidence = CALIBRATED if target.rated else SPECIFICATION
+    bias = job.calibration.bias.get(gpu.id)
+    if bias is not None:
+        device_s *= bias.factor
+        said = f"predictions for this card were corrected by {bias.factor:.2f} from {bias.runs} runs on it"
+        doubts, confidence, how = (Doubt(said, bias.spread), *change_doubts(job)), CALIBRATED, f"{how}; {said}"
+    return assembled(job, device_s, host, doubts, confidence, how)
 
 
-def _cpu_seconds(job: Job, device: DeviceRates) -> float:
-    return ops_seconds(job.ops, device, job.source_precision, job.source_precision)
-
-
-def _precision_doubt(job: Job) -> tuple[Doubt, ...]:
-    changed = (PRECISION_CHANGE,) if job.precision != job.source_precision else ()
-    return changed + _stage_doubt(job)
-
-
-def _stage_doubt(job: Job) -> tuple[Doubt, ...]:
-    return (STAGE_CHANGE,) if job.stage_changed and job.stage == TRAINING else ()
-
-
-def _unknown(why: str) -> StepTime:
-    return StepTime(None, None, (), SPECIFICATION, why)
+def _doubts_of_the_card(job: Job, gpu: GpuSpec) -> tuple[Doubt, ...]:
+    if job.source_gpu is not None and job.source_gpu.id == gpu.id and job.ran:
+        return ()
+    codes = {
+        "power_capped": power_capped(gpu, job.precision, job.calibration),
+        "other_vendor": gpu.vendor != "NVIDIA",
+    }
+    return tuple(doubt(code, job.calibration) for code, applies in codes.items() if applies)
