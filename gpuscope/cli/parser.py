@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from gpuscope import __version__
-from gpuscope.cli import advising, estimating, recording, running, sessions, system
+from gpuscope.cli import advising, estimating, recording, running, sessions, system, validating
 from gpuscope.errors import UsageError
 
 DESCRIPTION = """\
@@ -74,6 +74,7 @@ def build_parser() -> Parser:
     recording.add_commands(commands)
     advising.add_commands(commands)
     estimating.add_commands(commands)
+    validating.add_commands(commands)
     sessions.add_commands(commands)
     system.add_commands(commands)
     return parser

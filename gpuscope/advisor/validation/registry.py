@@ -5,16 +5,13 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
-from types import ModuleType
 from typing import NamedTuple
 
 from gpuscope.advisor.validation import studies
+from gpuscope.advisor.validation.goals import CASE_BY_KEY
 from gpuscope.advisor.validation.outcome import Outcome
 from gpuscope.advisor.validation.tables import Tables
 from gpuscope.errors import UsageError
-
-Goal = tuple[float, float]
-"""Median and 90th percentile of the relative error."""
 
 
 class Study(NamedTuple):
@@ -23,32 +20,35 @@ class Study(NamedTuple):
     name: str
     description: str
     case: str
-    """Row of `goals.CASES`; empty: none."""
-    goal: Goal | None
+    """Key of one of `goals.CASES`; empty: none."""
+    goal: tuple[float, float] | None
+    """Median and 90th percentile of the relative error; the study's own, else its case's."""
     tried: str
     """Where the goal is missed: what was tried, and why it stays."""
     outcomes: Callable[[Tables], Iterator[Outcome]]
 
 
-def all_studies() -> tuple[Study, ...]:
-    """The studies in order of their names."""
-    names = sorted(module.name for module in pkgutil.iter_modules(studies.__path__) if not module.name.startswith("_"))
-    found = [_study(importlib.import_module(f"{studies.__name__}.{name}")) for name in names]
-    return tuple(sorted(found, key=lambda study: study.name))
+def study_names() -> tuple[str, ...]:
+    """Names of all studies, sorted; the module `studies/some_rows.py` is the study `some-rows`."""
+    found = (module.name for module in pkgutil.iter_modules(studies.__path__))
+    return tuple(sorted(name.replace("_", "-") for name in found if not name.startswith("_")))
 
 
-def chosen(names: tuple[str, ...] = ()) -> tuple[Study, ...]:
-    """The studies of these names; without names, all.
+def check_names(names: tuple[str, ...]) -> None:
+    """Refuse names that no study has.
 
     Raises:
-        UsageError: there is none of such a name.
+        UsageError: there is none of such a name; says which there are.
     """
-    known = {study.name: study for study in all_studies()}
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise UsageError(f"There is no study {unknown[0]!r}: choose from {', '.join(known)}.")
-    return tuple(known[name] for name in names) if names else tuple(known.values())
+    known = study_names()
+    for name in names:
+        if name not in known:
+            raise UsageError(f"There is no study {name!r}: choose from {', '.join(known)}.")
 
 
-def _study(module: ModuleType) -> Study:
-    return Study(module.NAME, module.DESCRIPTION, module.CASE, module.GOAL, module.TRIED, module.outcomes)
+def load_study(name: str) -> Study:
+    """Import a study."""
+    module = importlib.import_module(f"{studies.__name__}.{name.replace('-', '_')}")
+    case = CASE_BY_KEY.get(module.CASE)
+    goal = module.GOAL or (case.goal if case else None)
+    return Study(name, module.DESCRIPTION, module.CASE, goal, module.TRIED, module.outcomes)

@@ -21,6 +21,7 @@ def run_on_gpu(
     step_s: float,
     precision: str,
     *,
+    model: str | None = None,
     stage: str = "training",
     ops: tuple[Op, ...] = (),
     batch: float | None = None,
@@ -32,6 +33,7 @@ def run_on_gpu(
         gpu: where it ran.
         step_s: seconds of one step, as published.
         precision: compute precision.
+        model: its name, which may say what kind of model it is.
         stage: training or inference.
         ops: work of one step, where it is known from the model's shapes.
         batch: samples in a step.
@@ -41,6 +43,7 @@ def run_on_gpu(
         source=FootprintSource(kind="measured"),
         workload=Workload(
             stage=stage,
+            model=model,
             precision=Precision(compute=precision, parameters="float32"),
             compiled=compiled,
             batch=Batch(per_device=batch, global_=batch, unit="samples"),

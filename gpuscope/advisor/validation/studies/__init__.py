@@ -1,11 +1,12 @@
 """Studies: each module predicts published measurements with constants that were not fitted on them.
 
-A study is a module with these names (`validation.registry` finds every module of this package):
+The module `studies/some_rows.py` is the study `some-rows` of `gpuscope validate --study some-rows`; whatever lies in
+this package is found (`validation.registry`). A name with an underscore in front is a helper. A study has these names:
 
-    NAME = "short-name"          # as in `gpuscope validate --study short-name`
+    NAME = "some-rows"           # of the module's name; for Outcome.study
     DESCRIPTION = "One sentence: from what to what, on whose rows."
-    CASE = "..."                 # the row of `validation.goals.CASES` that it answers, or "" for none
-    GOAL = (0.04, 0.10)          # median and 90th percentile of the relative error, or None
-    TRIED = "..."                # shown where the goal is missed: what was tried and why it stays
+    CASE = "source-run"          # key of one of validation.goals.CASES, or "" for none
+    GOAL = None                  # or (median, 90th percentile) of the relative error, where it is not the case's
+    TRIED = "..."                # shown where the goal is missed: what was tried and why it stays; else ""
     def outcomes(tables: Tables) -> Iterator[Outcome]: ...
 """

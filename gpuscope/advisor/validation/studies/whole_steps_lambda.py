@@ -10,7 +10,7 @@ from gpuscope.advisor.job.job import prepare
 from gpuscope.advisor.timing.time_model import step_on_gpu
 from gpuscope.advisor.validation.outcome import Outcome
 from gpuscope.advisor.validation.runs import run_on_gpu
-from gpuscope.advisor.validation.suites import LAMBDA_SOURCE, SuiteJob, lambda_jobs
+from gpuscope.advisor.validation.suites import LAMBDA_SOURCE, SuiteTask, lambda_at_equal_batch
 from gpuscope.advisor.validation.tables import Tables
 from gpuscope.domain.recommendation import Constraints
 
@@ -23,27 +23,26 @@ TRIED = ""
 
 def outcomes(tables: Tables) -> Iterator[Outcome]:
     """Every ordered pair of GPUs on which the suite ran a task at one batch size; specifications alone."""
-    for job in lambda_jobs(tables):
-        for source, target in itertools.permutations(sorted(job.per_second), 2):
-            yield _outcome(job, source, target, tables)
+    for task in lambda_at_equal_batch(tables):
+        for source, target in itertools.permutations(task.runs, 2):
+            yield _outcome(task, source, target, tables)
 
 
-def _outcome(suite: SuiteJob, source: str, target: str, tables: Tables) -> Outcome:
-    # A unit of work that takes a second on the source: whatever the task counts, its rate sets the time.
+def _outcome(task: SuiteTask, source: str, target: str, tables: Tables) -> Outcome:
     source_gpu, target_gpu = tables.catalogue.gpu(source), tables.catalogue.gpu(target)
     assert source_gpu is not None
     assert target_gpu is not None
-    run = run_on_gpu(source_gpu, 1.0, suite.precision, batch=suite.batch)
+    here, there = task.runs[source], task.runs[target]
+    run = run_on_gpu(source_gpu, here.batch / here.per_second, here.precision, model=task.name, batch=here.batch)
     predicted = step_on_gpu(prepare(run, Constraints(), tables.catalogue, EMPTY), target_gpu)
     return Outcome(
         study=NAME,
-        family=suite.family,
+        family=task.family,
         gpu=target,
-        precision=suite.precision,
-        label=f"{suite.task}, batch {suite.batch:g}, from {source_gpu.name} to {target_gpu.name}",
+        precision=there.precision,
+        label=f"{task.name}, batch {here.batch:g}, from {source_gpu.name} to {target_gpu.name}",
         predicted=predicted.seconds,
-        measured=suite.per_second[source] / suite.per_second[target],
-        unit="× the source's time",
+        measured=there.batch / there.per_second,
         held_out="everything: specifications alone",
         source=LAMBDA_SOURCE,
         refusal="" if predicted.seconds is not None else predicted.how,

@@ -1,0 +1,93 @@
+"""Work through studies one after another; one that fails is reported beside the others, not hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from gpuscope.advisor.validation.outcome import Outcome
+from gpuscope.advisor.validation.registry import Study, load_study
+from gpuscope.advisor.validation.summary import Summary, summary_of
+from gpuscope.advisor.validation.tables import Tables
+from gpuscope.domain.base import Value
+
+
+class Cancelled(Exception):  # noqa: N818 - nothing went wrong: somebody has seen enough
+    """The person does not want the rest any more."""
+
+
+class StudyResult(Value, frozen=True, kw_only=True):
+    """What came of one study."""
+
+    name: str
+    description: str = ""
+    case: str = ""
+    """Key of the kind of prediction (`goals.CASES`); empty: none of them."""
+    goal: tuple[float, float] | None = None
+    """Median and 90th percentile of the relative error that were aimed at, as shares."""
+    met: bool | None = None
+    """Whether both were reached; null: there is no goal, or nothing was predicted."""
+    tried: str = ""
+    """Of a study whose goal is missed: what was tried, and why it stays."""
+    summary: Summary | None = None
+    failure: str = ""
+    """Why there is no summary."""
+
+
+def study_result(name: str, tables: Tables, cancelled: Callable[[], bool] = lambda: False) -> StudyResult:
+    """Make one study and sum it up.
+
+    Args:
+        name: a study's name.
+        tables: what it reads.
+        cancelled: asked between rows.
+
+    Raises:
+        Cancelled: `cancelled` said so.
+    """
+    try:
+        study = load_study(name)
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with one study, the others are still of use
+        return StudyResult(name=name, failure=_in_words(error))
+    try:
+        outcomes = study_outcomes(study, tables, cancelled)
+    except Cancelled:
+        raise
+    except Exception as error:  # noqa: BLE001 - as above
+        return _result(study, None, failure=_in_words(error))
+    if not outcomes:
+        return _result(study, None, failure="It found no published row to predict.")
+    return _result(study, summary_of(outcomes))
+
+
+def study_outcomes(study: Study, tables: Tables, cancelled: Callable[[], bool] = lambda: False) -> Sequence[Outcome]:
+    """All comparisons of a study.
+
+    Raises:
+        Cancelled: `cancelled` said so.
+    """
+    outcomes = []
+    for outcome in study.outcomes(tables):
+        if cancelled():
+            raise Cancelled
+        outcomes.append(outcome)
+    return outcomes
+
+
+def _result(study: Study, summary: Summary | None, failure: str = "") -> StudyResult:
+    met = None
+    if summary is not None and study.goal is not None and summary.overall.rows:
+        met = summary.overall.meets(study.goal)
+    return StudyResult(
+        name=study.name,
+        description=study.description,
+        case=study.case,
+        goal=study.goal,
+        met=met,
+        tried=study.tried,
+        summary=summary,
+        failure=failure,
+    )
+
+
+def _in_words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".rstrip(": ")

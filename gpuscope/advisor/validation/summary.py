@@ -1,0 +1,122 @@
+"""What the comparisons of a study amount to: errors, bias, coverage, its parts and its worst rows."""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+from collections.abc import Sequence
+
+from gpuscope.advisor.validation.goals import STRATUM_COVERAGE, STRATUM_ROWS
+from gpuscope.advisor.validation.outcome import Outcome
+from gpuscope.domain.base import Value
+
+WORST_ROWS = 5
+PARTS = ("family", "gpu", "precision")
+"""By what a study's rows are split: fields of `Outcome`."""
+
+
+class Figures(Value, frozen=True, kw_only=True):
+    """Errors of some comparisons; null where nothing was predicted."""
+
+    rows: int
+    """Measurements that were predicted."""
+    refused: int
+    """Measurements that the product had no prediction for."""
+    median_error: float | None = None
+    """Of |predicted ÷ measured − 1|."""
+    p90_error: float | None = None
+    bias: float | None = None
+    """Median of the logarithm of predicted ÷ measured: above 0, predictions are too slow."""
+    coverage: float | None = None
+    """Share of the measurements inside the predicted 90% range."""
+
+    @property
+    def undercovered(self) -> bool:
+        """Enough rows to tell, and the ranges hold too few of them."""
+        return self.rows >= STRATUM_ROWS and self.coverage is not None and self.coverage < STRATUM_COVERAGE
+
+    def meets(self, goal: tuple[float, float]) -> bool:
+        """Median and 90th percentile of the error are both within the goal."""
+        if self.median_error is None or self.p90_error is None:
+            return False
+        return self.median_error <= goal[0] and self.p90_error <= goal[1]
+
+
+class Stratum(Value, frozen=True, kw_only=True):
+    """The rows of a study that have one thing in common."""
+
+    by: str
+    """family, gpu or precision"""
+    name: str
+    figures: Figures
+    flagged: bool
+    """30 rows or more, and the ranges hold less than 80% of them."""
+
+
+class Summary(Value, frozen=True, kw_only=True):
+    """One study's result."""
+
+    overall: Figures
+    strata: tuple[Stratum, ...]
+    worst: tuple[Outcome, ...]
+    """The rows with the largest errors, largest first."""
+    held_out: tuple[str, ...]
+    """What the constants had not been fitted on."""
+    sources: tuple[str, ...]
+    refusals: tuple[str, ...]
+    """Why rows have no prediction, each reason once."""
+
+
+def summary_of(outcomes: Sequence[Outcome]) -> Summary:
+    """Figures of all rows and of each part of them."""
+    return Summary(
+        overall=figures_of(outcomes),
+        strata=tuple(stratum for part in PARTS for stratum in _strata(outcomes, part)),
+        worst=tuple(sorted(outcomes, key=_badness)[:WORST_ROWS]) if outcomes else (),
+        held_out=tuple(sorted({outcome.held_out for outcome in outcomes})),
+        sources=tuple(sorted({outcome.source for outcome in outcomes})),
+        refusals=tuple(sorted({outcome.refusal for outcome in outcomes if outcome.predicted is None})),
+    )
+
+
+def figures_of(outcomes: Sequence[Outcome]) -> Figures:
+    """Errors, bias and coverage of some rows."""
+    ratios = [ratio for outcome in outcomes if (ratio := outcome.log_ratio) is not None]
+    errors = sorted(error for outcome in outcomes if (error := outcome.error) is not None)
+    refused = len(outcomes) - len(errors)
+    if not errors:
+        return Figures(rows=0, refused=refused)
+    covered = sum(outcome.covered is True for outcome in outcomes)
+    return Figures(
+        rows=len(errors),
+        refused=refused,
+        median_error=quantile(errors, 0.5),
+        p90_error=quantile(errors, 0.9),
+        bias=statistics.median(ratios),
+        coverage=covered / len(errors),
+    )
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """The value below which `share` of ordered values lie, linearly between neighbours (Hyndman and Fan's type 7)."""
+    position = share * (len(ordered) - 1)
+    below = int(position)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (position - below) * (ordered[above] - ordered[below])
+
+
+def _strata(outcomes: Sequence[Outcome], part: str) -> list[Stratum]:
+    groups: dict[str, list[Outcome]] = defaultdict(list)
+    for outcome in outcomes:
+        groups[getattr(outcome, part)].append(outcome)
+    return [_stratum(part, name, groups[name]) for name in sorted(groups)]
+
+
+def _stratum(part: str, name: str, outcomes: Sequence[Outcome]) -> Stratum:
+    figures = figures_of(outcomes)
+    return Stratum(by=part, name=name, figures=figures, flagged=figures.undercovered)
+
+
+def _badness(outcome: Outcome) -> tuple[float, str]:
+    """Sorts the worst first: by the logarithm, so that half as long counts like twice as long."""
+    return -abs(outcome.log_ratio or 0.0), outcome.label

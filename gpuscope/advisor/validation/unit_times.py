@@ -1,0 +1,123 @@
+"""Published training suites as the time of one unit of work on one GPU, so that batch sizes may differ."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gpuscope.advisor.job.precision import BFLOAT16, FLOAT16, FLOAT32, TF32
+from gpuscope.advisor.timing.whole_step import kind_of_name
+from gpuscope.advisor.validation.suites import DLE_SOURCE, LAMBDA_FAMILIES, LAMBDA_SOURCE, suite_precision
+from gpuscope.advisor.validation.tables import Cells, Tables
+
+_DLE_PRECISIONS = {"amp": FLOAT16, "bf16": BFLOAT16, "tf32": TF32, "fp32": FLOAT32}
+
+# The suite's mixed-precision switch changes nothing in these two: published rates are the same with and without.
+WITHOUT_MIXED_PRECISION = frozenset({"tacotron2", "waveglow"})
+
+
+class UnitTime(NamedTuple):
+    """One unit of work (a sample, a token, ...) of a training task on one GPU."""
+
+    task: str
+    """Equal tasks do equal work for a unit."""
+    family: str
+    model: str
+    """What a person would call it; tells the kind of model."""
+    gpu: str
+    precision: str
+    """As it computes."""
+    batch: str
+    """As printed; empty: not said."""
+    seconds: float
+    source: str
+
+    @property
+    def kind(self) -> str:
+        """Of model, as `timing.whole_step` takes it."""
+        return kind_of_name(self.model)
+
+
+def lambda_units(tables: Tables) -> list[UnitTime]:
+    """The Lambda suite on one GPU, each GPU at the batch size that filled it; medians over machines."""
+    found: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    batches: dict[tuple[str, str, str], str] = {}
+    for cells in tables.rows("lambda_train"):
+        gpu = tables.catalogue.gpu(cells["gpu_id"])
+        if gpu is None or cells["gpus"] != "1" or cells["suspect"] != "0":
+            continue
+        if cells["precision"] == "fp16" and cells["task"] in WITHOUT_MIXED_PRECISION:
+            continue
+        key = (cells["task"], gpu.id, suite_precision(cells["precision"], gpu))
+        found[key].append(float(cells["throughput"]))
+        batches.setdefault(key, cells["batch_total"])
+    return [
+        UnitTime(
+            f"lambda {task}", LAMBDA_FAMILIES[task], task, gpu, precision, batches[task, gpu, precision],
+            1 / statistics.median(rates), LAMBDA_SOURCE,
+        )
+        for (task, gpu, precision), rates in sorted(found.items())
+    ]  # fmt: skip
+
+
+def dle_units(tables: Tables) -> list[UnitTime]:
+    """NVIDIA's examples on one GPU, medians over releases of what is named alike."""
+    found: dict[tuple[str, ...], list[float]] = defaultdict(list)
+    for cells in tables.rows("nvidia_dle_train"):
+        if cells["total_gpus"] == "1" and _usable(cells):
+            found[_dle_key(cells, tables)].append(float(cells["throughput"]))
+    return [
+        UnitTime(key[0], dle_family(key[1]), key[1], key[2], key[3], key[4], 1 / statistics.median(rates), DLE_SOURCE)
+        for key, rates in sorted(found.items())
+    ]
+
+
+def pairs(units: list[UnitTime]) -> Iterator[tuple[UnitTime, UnitTime]]:
+    """Ordered pairs of runs of the same task; where both say their batch size, with the same one if there is one."""
+    by_task: dict[str, list[UnitTime]] = defaultdict(list)
+    for unit in units:
+        by_task[unit.task].append(unit)
+    for _, same in sorted(by_task.items()):
+        for source in same:
+            for target in same:
+                if source is not target and _comparable(source, target, same):
+                    yield source, target
+
+
+def dle_family(model: str) -> str:
+    """Family of a model by its path in the examples: all ResNets are one, all BERTs too."""
+    name = model.rsplit("/", 1)[-1].lower()
+    if re.search(r"resn|rn50", name):
+        return "resnet"
+    return "bert" if "bert" in name else name.split("_")[0]
+
+
+def _usable(cells: Cells) -> bool:
+    pruned = "ASP" in cells["column"]
+    return (
+        cells["precision"] in _DLE_PRECISIONS
+        and float(cells["throughput"]) > 0
+        and bool(cells["gpu_id"])
+        and not pruned
+    )
+
+
+def _dle_key(cells: Cells, tables: Tables) -> tuple[str, ...]:
+    gpu = tables.catalogue.gpu(cells["gpu_id"])
+    assert gpu is not None
+    precision = _DLE_PRECISIONS[cells["precision"]]
+    if precision == FLOAT32 and gpu.tf32_tensor_tflops:
+        precision = TF32  # What the containers do without being asked.
+    name = (cells["framework"], cells["model"], cells["variant"], cells["context"], cells["seq_len"], cells["unit"])
+    return " ".join(filter(None, name)), cells["model"], gpu.id, precision, cells["batch"]
+
+
+def _comparable(source: UnitTime, target: UnitTime, same: list[UnitTime]) -> bool:
+    if source.batch == target.batch:
+        return True
+    of_target = {unit.batch for unit in same if (unit.gpu, unit.precision) == (target.gpu, target.precision)}
+    of_source = {unit.batch for unit in same if (unit.gpu, unit.precision) == (source.gpu, source.precision)}
+    return not of_source & of_target

@@ -1,0 +1,232 @@
+"""The ledger of predictions: what is the same job, what is compared, and what survives damage."""
+
+from __future__ import annotations
+
+import stat
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from gpuscope.domain.base import Range
+from gpuscope.domain.device import Host
+from gpuscope.domain.footprint import (
+    Batch,
+    Footprint,
+    FootprintDevice,
+    FootprintSource,
+    Precision,
+    Steps,
+    StepTime,
+    Workload,
+)
+from gpuscope.domain.recommendation import Candidate, Constraints, Recommendation, Verdict
+from gpuscope.domain.run import Manifest, RunSpec
+from gpuscope.engine import prediction_ledger
+from gpuscope.engine.prediction_ledger import ledger_path, read_ledger
+from gpuscope.engine.predictions import compare, identity_of, remember, sentence_of
+
+NOW = time.time()
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A state folder of the test's own."""
+    monkeypatch.setenv("GPUSCOPE_STATE_DIR", str(tmp_path / "state"))
+    return tmp_path / "state"
+
+
+def spec(*argv: str, target: str = "script") -> RunSpec:
+    return RunSpec(argv=argv, cwd="/somewhere", target=target, display=" ".join(argv[1:]))
+
+
+TRAIN = spec("/usr/bin/python3", "examples/train.py", "--epochs", "3")
+
+
+def manifest(session: str, created_s: float = NOW, run: RunSpec | None = TRAIN) -> Manifest:
+    return Manifest(
+        session_id=session,
+        kind="run",
+        created_wall_s=created_s,
+        created_monotonic_s=0.0,
+        gpuscope_version="0",
+        host=Host(hostname="box", os="Linux"),
+        interval_s=0.1,
+        run=run,
+    )
+
+
+def footprint(
+    step_s: float | None, gpu: str | None = None, count: int = 1, precision: str | None = "bfloat16", **changes: Any
+) -> Footprint:
+    workload = {"parameters": 1000, "precision": Precision(compute=precision), "batch": Batch(per_device=8.0)} | changes
+    return Footprint(
+        source=FootprintSource(kind="measured"),
+        workload=Workload(**workload),
+        devices=(FootprintDevice(gpu=gpu),) * count if gpu else (),
+        steps=Steps(time_s=StepTime(mid=step_s)),
+    )
+
+
+def advice(*gpus: str, count: int = 1, confidence: str = "specification", **constraints: Any) -> Recommendation:
+    candidates = tuple(
+        Candidate(
+            gpu=gpu,
+            count=count,
+            acquisition=acquisition,
+            precision="bfloat16",
+            step_time_s=Range(low=0.12, mid=0.13, high=0.15),
+            confidence=confidence,
+        )
+        for gpu in gpus
+        for acquisition in ("rent", "buy")
+    )
+    return Recommendation(
+        verdict=Verdict.RENT, sentence="", constraints=Constraints(**constraints), candidates=candidates
+    )
+
+
+def test_a_later_run_on_a_recommended_gpu_is_compared() -> None:
+    remember(manifest("first"), footprint(2.0), advice("rtx-4090", "l4"))
+    found = compare(manifest("second", NOW + 60), footprint(0.13, "rtx-4090"))
+    assert found is not None
+    assert found.inside
+    assert (
+        sentence_of(found)
+        == "train.py on 1 × rtx-4090 in bfloat16: predicted 120–150 ms a step, measured 130 ms: inside."
+    )
+    assert read_ledger().comparisons == (found,)
+
+
+@pytest.mark.parametrize(("measured_s", "word"), [(0.10, "faster"), (0.2, "slower")])
+def test_a_run_outside_the_range_says_which_way(measured_s: float, word: str) -> None:
+    remember(manifest("first"), footprint(2.0), advice("rtx-4090"))
+    found = compare(manifest("second", NOW + 60), footprint(measured_s, "rtx-4090"))
+    assert found is not None
+    assert sentence_of(found).endswith(f": {word}.")
+
+
+def test_each_configuration_is_kept_once_and_never_the_run_itself() -> None:
+    remember(manifest("first"), footprint(2.0), advice("rtx-4090"))
+    remember(manifest("second"), footprint(2.0), advice("rtx-3090", confidence="measured"))
+    (prediction,) = read_ledger().predictions
+    assert [step.gpu for step in prediction.steps] == ["rtx-4090"]
+
+
+def test_advice_that_is_asked_for_twice_is_kept_once() -> None:
+    for _ in range(3):
+        remember(manifest("first"), footprint(2.0), advice("rtx-4090"))
+    assert len(read_ledger().predictions) == 1
+
+
+def test_a_run_that_is_looked_at_twice_is_compared_once() -> None:
+    remember(manifest("first"), footprint(2.0), advice("rtx-4090"))
+    for _ in range(3):
+        compare(manifest("second", NOW + 60), footprint(0.13, "rtx-4090"))
+    assert len(read_ledger().comparisons) == 1
+    assert ledger_path().read_bytes().count(b'"comparison"') == 1
+
+
+@pytest.mark.parametrize(
+    ("later", "seen"),
+    [
+        (manifest("first", NOW + 60), footprint(0.13, "rtx-4090")),
+        (manifest("second", NOW - 60), footprint(0.13, "rtx-4090")),
+        (manifest("second", NOW + 60), footprint(0.13, "rtx-3090")),
+        (manifest("second", NOW + 60), footprint(0.13, "rtx-4090", count=2)),
+        (manifest("second", NOW + 60), footprint(0.13, "rtx-4090", precision="float32")),
+        (manifest("second", NOW + 60), footprint(0.13, "rtx-4090", precision=None)),
+        (manifest("second", NOW + 60), footprint(0.13, "rtx-4090", parameters=2000)),
+        (manifest("second", NOW + 60), footprint(0.13, "rtx-4090", batch=Batch(per_device=16.0))),
+        (manifest("second", NOW + 60), footprint(None, "rtx-4090")),
+        (manifest("second", NOW + 60), footprint(0.13)),
+        (manifest("second", NOW + 60, None), footprint(0.13, "rtx-4090")),
+        (manifest("second", NOW + 60, spec("python", "other.py", "--epochs", "3")), footprint(0.13, "rtx-4090")),
+        (manifest("second", NOW + 60, spec("python", "train.py", "--epochs", "4")), footprint(0.13, "rtx-4090")),
+    ],
+    ids=[
+        "the same session", "before the advice", "another GPU", "more GPUs", "another precision", "unknown precision",
+        "another size", "another batch", "no step time", "no GPU", "no command line", "another script",
+        "other arguments",
+    ],
+)  # fmt: skip
+def test_what_is_not_comparable_is_not_compared(later: Manifest, seen: Footprint) -> None:
+    remember(manifest("first"), footprint(2.0), advice("rtx-4090"))
+    assert compare(later, seen) is None
+    assert read_ledger().comparisons == ()
+
+
+def test_with_a_global_batch_only_the_same_count_is_kept() -> None:
+    remember(manifest("first"), footprint(2.0, "l4", 2), advice("rtx-4090", count=4, keep_global_batch=True))
+    assert read_ledger().predictions == ()
+    remember(manifest("first"), footprint(2.0, "l4", 2), advice("rtx-4090", count=2, keep_global_batch=True))
+    assert len(read_ledger().predictions) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (spec("/a/python", "/home/me/train.py", "--lr", "1"), spec("/b/python3", "train.py", "--lr", "1")),
+        (spec("python", "train.py", "--data", "/data/a"), spec("python", "train.py", "--data", "~/b")),
+        (spec("python", "train.py", "--data=/data/a"), spec("python", "train.py", "--data=./b")),
+        (spec("python", "train.py", "C:\\data"), spec("python", "train.py", "../data")),
+        (
+            spec("/a/python", "-m", "jobs.train", target="module"),
+            spec("/b/python", "-m", "jobs.train", target="module"),
+        ),
+        (spec("/a/torchrun", "train.py", target="command"), spec("/b/torchrun", "train.py", target="command")),
+    ],
+)
+def test_places_do_not_make_another_job(one: RunSpec, other: RunSpec) -> None:
+    assert identity_of(one, footprint(1.0)) == identity_of(other, footprint(1.0))
+
+
+def test_a_model_name_with_a_slash_is_no_path() -> None:
+    one = identity_of(spec("python", "train.py", "--model", "google/small"), footprint(1.0))
+    assert one != identity_of(spec("python", "train.py", "--model", "google/large"), footprint(1.0))
+
+
+def test_the_ledger_holds_neither_arguments_nor_paths_and_is_private() -> None:
+    run = spec("/home/me/venv/bin/python", "/home/me/secret-project/train.py", "--note", "hush", "--data", "/srv/data")
+    remember(manifest("first", run=run), footprint(2.0), advice("rtx-4090"))
+    compare(manifest("second", NOW + 60, run), footprint(0.13, "rtx-4090"))
+    text = ledger_path().read_text()
+    assert "train.py" in text
+    assert not [word for word in ("/home", "secret-project", "hush", "/srv", "--note", "venv") if word in text]
+    assert stat.S_IMODE(ledger_path().stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("junk", [b"{", b"\xff\xfe\x00", b'{"kind":"prediction"}', b"[1, 2]", b'{"kind":"other"}'])
+def test_damaged_lines_are_skipped_and_counted(junk: bytes) -> None:
+    remember(manifest("first"), footprint(2.0), advice("rtx-4090"))
+    with ledger_path().open("ab") as file:
+        file.write(junk)  # cut short: without the end of the line
+    remember(manifest("third"), footprint(2.0), advice("l4"))
+    ledger = read_ledger()
+    assert (len(ledger.predictions), ledger.damaged_lines) == (2, 1)
+    assert compare(manifest("second", NOW + 60), footprint(0.13, "l4")) is not None
+
+
+def test_the_ledger_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prediction_ledger, "MOST_BYTES", 20_000)
+    for number in range(200):
+        remember(manifest(f"session {number}"), footprint(2.0), advice("rtx-4090"))
+    assert ledger_path().stat().st_size < 40_000
+    assert read_ledger().predictions[-1].session == "session 199"
+    assert [path.name for path in ledger_path().parent.iterdir()] == ["predictions.jsonl"]
+
+
+def test_without_a_state_folder_nothing_is_kept_and_nothing_fails(state: Path) -> None:
+    state.write_text("a file where the folder should be")
+    remember(manifest("first"), footprint(2.0), advice("rtx-4090"))
+    assert compare(manifest("second"), footprint(0.13, "rtx-4090")) is None
+    assert read_ledger().unreadable
+
+
+def test_entries_come_back_as_they_were_written() -> None:
+    remember(manifest("first"), footprint(2.0), advice("rtx-4090", "l4"))
+    (prediction,) = read_ledger().predictions
+    assert prediction.job == identity_of(TRAIN, footprint(2.0))
+    assert msgspec.to_builtins(prediction)["kind"] == "prediction"
