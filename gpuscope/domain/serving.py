@@ -49,5 +49,7 @@ class Serving(Value, frozen=True, kw_only=True):
     """Below 1: a slice of a GPU (MIG, or shared) is enough."""
     replica_hours_per_day: float | None = None
     """With autoscaling over the load curve; null: no curve was given."""
+    replicas_by_hour: tuple[int, ...] = ()
+    """From midnight on, with autoscaling over the load curve; empty: no curve was given."""
     autoscaling_saving_share: float | None = None
     """Of the cost of running all replicas all day."""

@@ -48,6 +48,7 @@ def plan_of(
         cache_bytes_per_token=best.model.cache_bytes_per_token,
         gpu_share=None if part is None else part.compute_share,
         replica_hours_per_day=None if curve is None else curve.replica_hours,
+        replicas_by_hour=() if curve is None else curve.replicas_by_hour,
         autoscaling_saving_share=None if curve is None else curve.saving_share,
     )
     gpus = replicas * best.tensor_parallel
