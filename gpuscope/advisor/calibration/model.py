@@ -113,5 +113,5 @@ EMPTY = Calibration()
 
 
 def share_key(figure: str, group: str, segment: str = "") -> str:
-    """Key of a fitted share: which figure, of which group of GPUs or memories (and market segment, where it matters)."""
+    """Key of a fitted share: which figure, of which group of GPUs or memories, and of which market segment."""
     return "/".join(part for part in (figure, group, segment) if part)

@@ -137,7 +137,8 @@ def _of_specification(gpu: GpuSpec, precision: str, peak_tflops: float, calibrat
 
 
 def _silicon_share(gpu: GpuSpec, group: str, calibration: Calibration) -> Figure:
-    found = _share(calibration, f"matmul_{group}", gpu)
+    # Tensor cores reach about the same share of their peak in TF32 as in 16 bits.
+    found = _share(calibration, f"matmul_{'16bit' if group == 'tf32' else group}", gpu)
     if found is not None:
         return found
     if gpu.segment == "consumer" and gpu.vendor == "NVIDIA":
@@ -148,17 +149,19 @@ def _silicon_share(gpu: GpuSpec, group: str, calibration: Calibration) -> Figure
 
 def _power_limit(gpu: GpuSpec, group: str, peak_tflops: float, calibration: Calibration) -> Figure | None:
     """Share of the peak that the board's watts can feed, at what a TFLOPS of that architecture takes."""
-    watts = _share(calibration, f"watts_per_tflops_{group}", gpu)
+    watts = _share(calibration, f"watts_per_tflops_{'16bit' if group == 'tf32' else group}", gpu)
     if watts is None or not gpu.tdp_w:
         return None
+    if group == "tf32":
+        peak_tflops *= 2  # Half as many operations on the same tensor cores at the same power.
     value = max(0.0, gpu.tdp_w - IDLE_W) / (watts.value * peak_tflops)
     return Figure(value=value, kind=FITTED, source=f"{gpu.tdp_w:g} W at {watts.value:.3g} W a TFLOPS: {watts.source}")
 
 
 def _share(calibration: Calibration, figure: str, gpu: GpuSpec) -> Figure | None:
-    """The share of the chip in its segment, else of the chip, else of NVIDIA's segment, else of all."""
+    """The share of the chip in its segment, else of NVIDIA's segment, else of the chip, else of all."""
     segment = gpu.segment if gpu.vendor == "NVIDIA" else ""
-    keys = (share_key(figure, chip(gpu), segment), share_key(figure, chip(gpu)), share_key(figure, "", segment), figure)
+    keys = (share_key(figure, chip(gpu), segment), share_key(figure, "", segment), share_key(figure, chip(gpu)), figure)
     return next((calibration.shares[key] for key in keys if key in calibration.shares), None)
 
 

@@ -36,7 +36,7 @@ _NAMES = (
     (RECURRENT, r"lstm|gru\b|rnn|gnmt|tacotron|seq2seq|deepspeech"),
     (
         TRANSFORMER,
-        r"bert|gpt|llama|transformer|opt\b|t5|bart|vit|swin|deit|beit|mistral|mixtral|qwen|gemma|wav2vec|whisper|former",
+        r"bert|gpt|llama|transformer|opt\b|\bt5|bart|\bvit|swin|deit|beit|mistral|mixtral|qwen|gemma|wav2vec|whisper|former",
     ),
     (LOOKUP, r"dlrm|ncf|recommend|wide.?and.?deep|deepfm|embedding"),
     (
@@ -69,7 +69,12 @@ def kind_of(footprint: Footprint) -> str:
         return TRANSFORMER
     if footprint.ops:
         return _kind_of_ops(footprint)
-    name = (workload.model or "").lower()
+    return kind_of_name(workload.model or "")
+
+
+def kind_of_name(model: str) -> str:
+    """What kind of model a name belongs to; `ANY` when it says nothing."""
+    name = model.lower()
     return next((kind for kind, words in _NAMES if re.search(words, name)), ANY)
 
 
