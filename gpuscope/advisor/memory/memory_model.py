@@ -1,4 +1,4 @@
-"""Memory that a job needs on one GPU of a layout, as a range.
+"""The parts of the memory that a job needs on one GPU, as ranges; `parallel.memory` shares them out over many.
 
 needed = parameters (counted) + gradients + optimizer state (counted, or assumed for a job that was not trained where it
 ran) + activations and temporaries + the allocator's rounding + the process's context on the GPU. Activations come from
@@ -9,13 +9,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.job import TRAINING, Job, halves_memory
-from gpuscope.advisor.memory.context_memory import context_bytes
 from gpuscope.domain.base import Range
 from gpuscope.domain.footprint import Breakdown, Footprint
 from gpuscope.domain.ops import BACKWARD_SUFFIX, dtype_bytes
-from gpuscope.domain.recommendation import Layout
 
 # Saved activations as a share of what the forward operators of a training step write: 0.37 to 0.49 counted with
 # saved-tensor hooks on a ResNet-50, small GPTs with and without dropout and an MLP; the peak also holds short-lived
@@ -29,10 +26,6 @@ _HALVED = Range(low=0.5, mid=0.65, high=1.0)
 _FRAGMENTATION = Range(low=1.0, mid=1.06, high=1.2)
 # How much higher than its samples a process's resident memory may have been (assumed).
 _MISSED_PEAKS = 1.25
-# NCCL's buffers on each GPU (published: 0.2 to 1 GB).
-_NCCL = Range(low=0.2e9, mid=0.5e9, high=1.0e9)
-# ZeRO stage 3 gathers up to four layers at a time; a layer is assumed to be a 96th to an 8th of the parameters.
-_GATHERED_SHARE = Range(low=4 / 96, mid=4 / 32, high=4 / 8)
 
 
 class MemoryNeed(NamedTuple):
@@ -94,45 +87,6 @@ def _training_state(job: Job, parameters: float | None) -> tuple[Range, Range, f
     breakdown = job.footprint.memory.breakdown
     counted = (float(breakdown.gradients_bytes or 0), float(breakdown.optimizer_state_bytes or 0))
     return Range.exact(counted[0]), Range.exact(counted[1]), float(breakdown.temporaries_bytes or 0), "counted"
-
-
-def memory_need(memory: JobMemory, gpu: GpuSpec, layout: Layout) -> MemoryNeed:
-    """Memory of one GPU of a layout.
-
-    Args:
-        memory: the job's parts.
-        gpu: where it runs, for the context.
-        layout: data parallel, ZeRO stage 3 or tensor parallel.
-    """
-    count = layout.data_parallel if layout.zero_stage == 3 else layout.tensor_parallel
-    held = [
-        ("parameters", Range.exact((memory.parameters or 0.0) / count), "counted"),
-        ("gradients", memory.gradients.scaled(1 / count), memory.state_how),
-        ("optimizer state", memory.optimizer_state.scaled(1 / count), memory.state_how),
-        ("16-bit copies", memory.cast_copies.scaled(1 / count), "half of the parameters, cached by autocast"),
-        ("update temporaries", memory.temporaries.scaled(1 / count), "of a multi-tensor optimizer"),
-    ]
-    if layout.zero_stage == 3:
-        held.append(("gathered layers", _scaled(memory.parameters or 0.0, _GATHERED_SHARE), "up to four layers"))
-    elif layout.data_parallel > 1:
-        buckets = memory.gradients.high
-        held.append(("gradient buckets", Range(low=0.0, mid=buckets, high=buckets), "DDP's copy"))
-    context, context_how = context_bytes(gpu)
-    outside = [("context", context, context_how)]
-    if layout.data_parallel * layout.tensor_parallel > 1:
-        outside.append(("communication buffers", _NCCL, "published for NCCL"))
-    parts = [part for part in held if part[1].high > 0]
-    surely = sum(part[1].low for part in (*parts, *outside))
-    if memory.activations is None or memory.parameters is None:
-        return MemoryNeed(None, surely, (*parts, *outside))
-    parts.append(("activations and temporaries", memory.activations, memory.activations_how))
-    tensors = _sum([part[1] for part in parts])
-    share, share_how = memory.fragmentation
-    overhead = Range(
-        low=tensors.low * (share.low - 1), mid=tensors.mid * (share.mid - 1), high=tensors.high * (share.high - 1)
-    )
-    parts += [("fragmentation", overhead, share_how), *outside]
-    return MemoryNeed(_sum([part[1] for part in parts]), surely, tuple(parts))
 
 
 def fits(need: MemoryNeed, available_bytes: float) -> bool | None:
@@ -228,11 +182,3 @@ def _parameter_bytes(footprint: Footprint) -> float | None:
 
 def _scaled(value: float, share: Range) -> Range:
     return Range(low=value * share.low, mid=value * share.mid, high=value * share.high)
-
-
-def _sum(ranges: list[Range]) -> Range:
-    return Range(
-        low=sum(each.low for each in ranges),
-        mid=sum(each.mid for each in ranges),
-        high=sum(each.high for each in ranges),
-    )

@@ -1,33 +1,46 @@
-"""How a job can be spread over the GPUs of one machine, and which way suits the memory."""
+"""Which layouts are worth a look for a job on a number of GPUs.
+
+Tensor parallelism stays within a machine and within eight GPUs, for a layer's result crosses it several times; a
+pipeline has as many stages as divide the layers; a context is split where it is long. What is left is data parallel,
+replicated or sharded. Micro batches are the divisors of a replica's batch that are powers of two, the run's own, and
+the whole. Simple layouts come before intricate ones: of equally fast ones the first is taken.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from gpuscope.advisor.catalogue.specs import GpuSpec
-from gpuscope.advisor.job.job import TRAINING, Job
-from gpuscope.advisor.memory.memory_model import JobMemory, MemoryNeed, fits, memory_need
+from gpuscope.advisor.job.job import Job
+from gpuscope.advisor.parallel.table import LayoutTable, table_of
+from gpuscope.advisor.parallel.transformer import Shape
 from gpuscope.domain.recommendation import Layout
 
-_ORDER = {True: 0, None: 1, False: 2}
+MOST_TENSOR = 8
+_MOST_STAGES = 64
+_MOST_MICRO = 64.0
+_LONG_CONTEXT = 8192.0
+"""Tokens of a sequence that one GPU is left with at least, where its context is split."""
+_MOST_CONTEXT = 16
 
 
-class Placement(NamedTuple):
-    """A layout with the memory that it needs on each GPU."""
+class Question(NamedTuple):
+    """What the layouts of a training job depend on; jobs and GPUs that agree in it share a table."""
 
-    layout: Layout
-    need: MemoryNeed
-    fits: bool | None
-
-
-def place(job: Job, memory: JobMemory, gpu: GpuSpec, count: int) -> Placement:
-    """The simplest layout that fits surely; else the simplest that may fit; else the one that needs least."""
-    available = available_bytes(job, gpu)
-    placements = []
-    for layout in _layouts(job, count):
-        need = memory_need(memory, gpu, layout)
-        placements.append(Placement(layout, need, fits(need, available)))
-    return min(placements, key=lambda placement: (_ORDER[placement.fits], _least(placement)))
+    gpus: int
+    gpus_per_node: int
+    global_batch: float
+    """Samples in a step."""
+    micro_batch: float
+    """Of the run."""
+    shape: Shape | None
+    """None: not a transformer; then only data parallel layouts."""
+    checkpointed: bool
+    """The run did."""
+    divisible: bool
+    """Whether micro batches other than the run's are possible: samples are whole."""
 
 
 def available_bytes(job: Job, gpu: GpuSpec) -> int:
@@ -37,16 +50,92 @@ def available_bytes(job: Job, gpu: GpuSpec) -> int:
     return gpu.memory_bytes
 
 
-def _layouts(job: Job, count: int) -> tuple[Layout, ...]:
-    batch = job.footprint.workload.batch.per_device
-    replicated = Layout(data_parallel=count, micro_batch=batch)
-    if count == 1:
-        return (replicated,)
-    if job.stage == TRAINING:
-        return replicated, Layout(data_parallel=count, zero_stage=3, micro_batch=batch)
-    return replicated, Layout(tensor_parallel=count, micro_batch=batch)
+@lru_cache(maxsize=512)
+def training_layouts(question: Question) -> LayoutTable | None:
+    """Layouts of a training job, simple ones first; None: the batch cannot be shared by so many GPUs."""
+    found = list(_layouts(question))
+    return table_of(found) if found else None
 
 
-def _least(placement: Placement) -> float:
-    """Among layouts that do not fit the one that comes closest; among the others the order of `_layouts` decides."""
-    return placement.need.surely_bytes if placement.fits is False else 0.0
+def _layouts(question: Question) -> Iterator[Layout]:
+    for tensor, pipeline, context in _model_degrees(question):
+        data = question.gpus // (tensor * pipeline * context)
+        for micro, count in _micro_batches(question, question.global_batch / data):
+            if pipeline > 1 and count < pipeline:
+                continue  # most of the stages would wait
+            for expert in _expert_degrees(question.shape, data):
+                yield from _sharded(question, tensor, pipeline, context, data, expert, micro, count)
+
+
+def _sharded(
+    question: Question, tensor: int, pipeline: int, context: int, data: int, expert: int, micro: float, count: int
+) -> Iterator[Layout]:
+    """A layout with each way to shard it, with and without checkpointing."""
+    stages: tuple[int, ...] = (0,)
+    if data * context > 1:
+        # Stages 2 and 3 would send gradients or parameters for each micro batch of a pipeline.
+        stages = (0, 1, 2, 3) if pipeline == 1 else (0, 1)
+    choices = (False, True) if question.shape is not None else (question.checkpointed,)
+    for checkpointing in choices:
+        if question.checkpointed and not checkpointing and question.shape is None:
+            continue
+        for stage in stages:
+            yield Layout(
+                data_parallel=data,
+                tensor_parallel=tensor,
+                pipeline_parallel=pipeline,
+                context_parallel=context,
+                expert_parallel=expert,
+                zero_stage=stage,
+                micro_batch=micro,
+                gradient_accumulation=count,
+                activation_checkpointing=checkpointing,
+            )
+
+
+def _model_degrees(question: Question) -> list[tuple[int, int, int]]:
+    """Tensor, pipeline and context degrees whose product divides the GPUs; simple ones first."""
+    shape = question.shape
+    if shape is None:
+        return [(1, 1, 1)]
+    most_tensor = min(MOST_TENSOR, question.gpus_per_node)
+    tensors = [t for t in (1, 2, 4, 8) if t <= most_tensor and question.gpus % t == 0 and shape.heads % t == 0]
+    pipelines = [p for p in _divisors(shape.layers) if p <= _MOST_STAGES]
+    contexts = [1]
+    while shape.sequence / (contexts[-1] * 2) >= _LONG_CONTEXT and contexts[-1] < _MOST_CONTEXT:
+        contexts.append(contexts[-1] * 2)
+    found = [
+        (tensor, pipeline, context)
+        for tensor in tensors
+        for pipeline in pipelines
+        for context in contexts
+        if question.gpus % (tensor * pipeline * context) == 0
+    ]
+    return sorted(found, key=lambda each: (each[0] * each[1] * each[2], each[1] * each[2], each))
+
+
+def _micro_batches(question: Question, samples: float) -> list[tuple[float, int]]:
+    """Micro batches of a replica and how many of them make its batch; large ones first."""
+    if not question.divisible:
+        return [(samples, 1)]
+    if samples < 1 or samples != round(samples):
+        return []
+    whole = round(samples)
+    sizes = {size for size in _divisors(whole) if size & (size - 1) == 0 or size == question.micro_batch}
+    if whole <= max(question.micro_batch, 1.0):
+        sizes.add(whole)
+    most = max(_MOST_MICRO, question.micro_batch)
+    return [(float(size), whole // size) for size in sorted(sizes, reverse=True) if size <= most]
+
+
+def _expert_degrees(shape: Shape | None, data: int) -> list[int]:
+    """No expert parallelism, and the widest that divides both the experts and the replicas."""
+    if shape is None or shape.experts <= 1 or data == 1:
+        return [1]
+    widest = max(degree for degree in _divisors(shape.experts) if data % degree == 0)
+    return [1] if widest == 1 else [1, widest]
+
+
+@lru_cache(maxsize=256)
+def _divisors(number: int) -> list[int]:
+    return [divisor for divisor in range(1, number + 1) if number % divisor == 0]

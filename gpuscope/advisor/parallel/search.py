@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 from gpuscope.advisor.catalogue.specs import GpuSpec
-from gpuscope.advisor.job.job import Job
-from gpuscope.advisor.memory.memory_model import JobMemory, MemoryNeed
-from gpuscope.advisor.parallel.interconnect import Interconnect, interconnect_of
-from gpuscope.advisor.parallel.layouts import place
-from gpuscope.advisor.parallel.scaling import Scaled, scale
+from gpuscope.advisor.job.job import TRAINING, Job
+from gpuscope.advisor.memory.context_memory import context_bytes
+from gpuscope.advisor.memory.memory_model import JobMemory, MemoryNeed, fits
+from gpuscope.advisor.parallel.collectives import fabric_of
+from gpuscope.advisor.parallel.explain import passed_over, step_parts
+from gpuscope.advisor.parallel.inference import plan_inference
+from gpuscope.advisor.parallel.layouts import available_bytes
+from gpuscope.advisor.parallel.memory import Needs, Run, needs_of
+from gpuscope.advisor.parallel.scaling import Scaled, spread_doubts, step_range
+from gpuscope.advisor.parallel.table import table_of
 from gpuscope.advisor.parallel.topology import Topology
+from gpuscope.advisor.parallel.training import Answer, Subject, answer, modelled_step, subject_of
 from gpuscope.advisor.timing.time_model import StepTime
 from gpuscope.domain.recommendation import Layout
+
+_AS_FAST = 1.03
+"""Of layouts whose steps differ by no more than this the simplest is taken."""
+_SHARDED_PARAMETERS = 3
+_FITS, _MAY_FIT, _TOO_LARGE = 0, 1, 2
 
 
 class Plan(NamedTuple):
@@ -23,7 +36,7 @@ class Plan(NamedTuple):
     fits: bool | None
     scaled: Scaled
     passed_over: tuple[str, ...] = ()
-    """Other layouts that were tried, and why not: a sentence each."""
+    """Other kinds of layouts, and why not: a sentence each."""
 
 
 def plan(
@@ -33,7 +46,7 @@ def plan(
     topology: Topology,
     single: StepTime,
     *,
-    keep_global_batch: bool = False,  # noqa: ARG001 - not told apart yet
+    keep_global_batch: bool = False,
 ) -> Plan:
     """The fastest layout that surely fits; else the fastest that may fit; else the one that needs least memory.
 
@@ -45,15 +58,84 @@ def plan(
         single: a step on one of them, from `step_on_gpu`.
         keep_global_batch: strong scaling, the GPUs share the run's batch; else each keeps its own (weak scaling).
     """
-    placement = place(job, memory, gpu, topology.gpus)
-    scaled = scale(job, single, placement.layout, _slowest(gpu, topology))
-    return Plan(placement.layout, placement.need, placement.fits, scaled)
+    if job.stage != TRAINING:
+        layout, need, scaled = plan_inference(job, memory, gpu, topology, single)
+        return Plan(layout, need, fits(need, available_bytes(job, gpu)), scaled)
+    subject = subject_of(job, memory, single)
+    found = answer(subject, gpu, topology, single, keep_global_batch=keep_global_batch)
+    if found is None:
+        return _unshared(subject, gpu, topology)
+    available = available_bytes(job, gpu)
+    states = _states(found.needs, gpu, available)
+    index = _best(found, states)
+    need = found.needs.of(index, gpu)
+    scaled = _scaled(subject, gpu, topology, single, found, index)
+    others = passed_over(found.table, found.steps, found.needs, states, index)
+    return Plan(_shown(subject, found, index), need, fits(need, available), scaled, others)
 
 
-def _slowest(gpu: GpuSpec, topology: Topology) -> Interconnect | None:
-    """The link that the collectives of all GPUs wait for."""
-    inside = interconnect_of(gpu, topology.gpus_per_node, topology.intra.name if topology.intra else "")
-    if topology.inter is None:
-        return inside
-    network = Interconnect(topology.inter.name, topology.inter.bytes_per_s, topology.inter.how)
-    return network if inside is None or network.bus_bytes_per_s < inside.bus_bytes_per_s else inside
+def _states(needs: Needs, gpu: GpuSpec, available: int) -> Any:
+    """For each layout: fits, may fit, is too large."""
+    import numpy as np
+
+    context, _ = context_bytes(gpu)
+    states = np.full(np.shape(needs.least), _MAY_FIT)
+    if needs.known:
+        states = np.where(needs.high + context.high <= available, _FITS, states)
+        states = np.where(needs.low + context.low > available, _TOO_LARGE, states)
+    return np.where(needs.least + context.low > available, _TOO_LARGE, states)
+
+
+def _best(found: Answer, states: Any) -> int:
+    """Index of the best layout; of equally fast ones the first, which is the simplest."""
+    import numpy as np
+
+    best = int(np.min(states))
+    if best == _TOO_LARGE:
+        return int(np.argmin(found.needs.low if found.needs.known else found.needs.least))
+    candidates = np.flatnonzero(states == best)
+    if found.steps is None:
+        return int(candidates[0])
+    seconds = found.steps.seconds[candidates]
+    return int(candidates[np.flatnonzero(seconds <= float(np.min(seconds)) * _AS_FAST)[0]])
+
+
+def _shown(subject: Subject, found: Answer, index: int) -> Layout:
+    layout = found.table.layout(index)
+    return layout if subject.batch.known else msgspec.structs.replace(layout, micro_batch=None)
+
+
+def _scaled(subject: Subject, gpu: GpuSpec, topology: Topology, single: StepTime, found: Answer, index: int) -> Scaled:
+    job, steps = subject.job, found.steps
+    if steps is None or (single.seconds is None and not subject.modelled):
+        why = single.how if single.seconds is None else "the bytes of its gradients are not known"
+        return Scaled(None, found.batches, 0.0, 0.0, why)
+    fabric = fabric_of(topology, job.calibration.parallel)
+    mid = float(steps.seconds[index]) + job.data_wait_s * found.batches / topology.gpus
+    sharded = float(found.table.zero[index]) >= _SHARDED_PARAMETERS
+    doubts = spread_doubts(topology, job.calibration, sharded=sharded, shape_known=subject.shape is not None)
+    messages, exposed = float(steps.messages_s[index]), float(steps.exposed_s[index])
+    basis = modelled_step(subject, gpu, mid) if subject.modelled else single
+    seconds = step_range(job, basis, mid, max(0.0, messages - exposed), doubts, topology.gpus_per_node)
+    how = basis.how
+    if messages:
+        how += f"; {messages:.2g} s of messages over {_links(topology)}, {exposed:.2g} s of it not hidden"
+    parts = step_parts(found.table, steps, index, fabric)
+    return Scaled(seconds, found.batches, messages, exposed, how, fabric.how if messages else "", parts)
+
+
+def _links(topology: Topology) -> str:
+    return " and ".join(link.name for link in (topology.intra, topology.inter) if link is not None)
+
+
+def _unshared(subject: Subject, gpu: GpuSpec, topology: Topology) -> Plan:
+    """More GPUs than the run's batch has samples, or not a multiple: nothing to be timed."""
+    batch, gpus = subject.batch, topology.gpus
+    samples = batch.step * batch.replicas
+    why = f"the run's batch of {samples:g} samples cannot be shared evenly by {gpus} GPUs"
+    layout = Layout(data_parallel=gpus, micro_batch=batch.micro if batch.known else None)
+    table = table_of([layout], batch.micro)
+    run = Run(batch.micro if batch.known else None, subject.checkpointed)
+    needs = needs_of(subject.memory, table, subject.shape, run.micro_batch, training=True, ran=run)
+    need = needs.of(0, gpu)
+    return Plan(layout, need, fits=False, scaled=Scaled(None, batch.replicas, 0.0, 0.0, why), passed_over=(why,))

@@ -11,15 +11,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from gpuscope.advisor.parallel.collectives import Fabric
-from gpuscope.advisor.parallel.messages import Messages, local_parameters, messages_of
+from gpuscope.advisor.parallel.messages import local_parameters, messages_of
 from gpuscope.advisor.parallel.rates import ParallelRates
 from gpuscope.advisor.parallel.table import LayoutTable
-from gpuscope.advisor.parallel.transformer import MatrixDevice, MicroTime, Shape, micro_time
+from gpuscope.advisor.parallel.transformer import MatrixDevice, Shape, micro_time
 
 _UPDATE_BYTES = 30.0
 """Of a fused Adam update with FP32 state, for each parameter: state and master copy read and written (24), gradient
 read (4), 16-bit parameter written (2)."""
-_BACKWARD_SHARE = 2 / 3
+BACKWARD_SHARE = 2 / 3
 """Of a micro batch's computing: gradients of a layer can leave while the layers before it compute."""
 
 
@@ -27,8 +27,6 @@ class Steps(NamedTuple):
     """Seconds of a step and of its parts; an entry for each layout."""
 
     seconds: Any
-    micro: MicroTime
-    messages: Messages
     computing_s: Any
     bubble_s: Any
     tensor_s: Any
@@ -42,6 +40,8 @@ class Steps(NamedTuple):
     update_s: Any
     waiting_s: Any
     """For the slowest machine and process."""
+    messages_s: Any
+    """All communication, hidden or not."""
 
     @property
     def exposed_s(self) -> Any:
@@ -76,23 +76,20 @@ def transformer_steps(
 
     micro = micro_time(shape, table, device, rates)
     said = messages_of(shape, table, fabric, element_bytes=device.element_bytes, gradient_bytes=gradient_bytes)
-    computing = np.maximum(micro.device_s, micro.host_s - said.tensor_s - said.expert_s) * measured_over_modelled
-    hidden = rates.hidden_share
-    context = np.maximum(said.context_s * (1 - hidden), said.context_s - micro.attention_s)
-    sharded = np.maximum(said.sharded_s * (1 - hidden), said.sharded_s - computing * rates.window_share)
-    sharded = np.where(table.zero == 3, sharded, 0.0)
+    off = measured_over_modelled
+    computing = np.maximum(micro.device_s, micro.host_s - said.tensor_s - said.expert_s) * off
+    context = exposed(said.context_s, micro.attention_s * off, rates)
+    sharded = exposed(said.sharded_s, computing * rates.window_share, rates)
+    gradients = exposed(said.gradients_s, computing * BACKWARD_SHARE * rates.window_share, rates)
     each = computing + said.tensor_s + said.pipeline_s * interleaved + context + said.expert_s + sharded
-    window = computing * _BACKWARD_SHARE * rates.window_share
-    gradients = np.maximum(said.gradients_s * (1 - hidden), said.gradients_s - window)
-    update = _update_seconds(shape, table, device, rates)
+    update = _update_seconds(shape, table, device, rates) * off
     bubble = each * (table.pipeline - 1) / interleaved
-    total = each * table.accumulation + bubble + gradients + update
-    waiting = total * _waiting_share(table, fabric, rates)
     count = table.accumulation
+    total = each * count + bubble + gradients + update
+    waiting = total * waiting_share(table, fabric, rates)
+    messages = said.tensor_s + said.pipeline_s * interleaved + said.context_s + said.expert_s + said.sharded_s
     return Steps(
         seconds=total + waiting,
-        micro=micro,
-        messages=said,
         computing_s=computing * count,
         bubble_s=bubble,
         tensor_s=said.tensor_s * count,
@@ -103,7 +100,18 @@ def transformer_steps(
         gradients_s=gradients,
         update_s=update,
         waiting_s=waiting,
+        messages_s=messages * count + said.gradients_s,
     )
+
+
+def exposed(communication_s: Any, window_s: Any, rates: ParallelRates) -> Any:
+    """What a step waits for of communication that can travel beside `window_s` of computing.
+
+    Even what is hidden slows computing down: both share memory and multiprocessors.
+    """
+    import numpy as np
+
+    return np.maximum(communication_s * (1 - rates.hidden_share), communication_s - window_s)
 
 
 def _update_seconds(shape: Shape, table: LayoutTable, device: MatrixDevice, rates: ParallelRates) -> Any:
@@ -114,7 +122,7 @@ def _update_seconds(shape: Shape, table: LayoutTable, device: MatrixDevice, rate
     return moved / (device.bytes_per_s * rates.bandwidth_share)
 
 
-def _waiting_share(table: LayoutTable, fabric: Fabric, rates: ParallelRates) -> Any:
+def waiting_share(table: LayoutTable, fabric: Fabric, rates: ParallelRates) -> Any:
     """All wait for the slowest: of more machines it is slower, and processes of one machine share its host."""
     import numpy as np
 

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.job import Job
-from gpuscope.advisor.memory.memory_model import JobMemory, MemoryNeed, fits, memory_need
+from gpuscope.advisor.memory.memory_model import JobMemory, MemoryNeed, fits
 from gpuscope.advisor.parallel.layouts import available_bytes
+from gpuscope.advisor.parallel.memory import memory_need
 from gpuscope.advisor.parallel.topology import Topology
 from gpuscope.advisor.serving.load_curve import over_the_day
 from gpuscope.advisor.serving.plan import ServingPlan, cannot
@@ -122,6 +123,7 @@ def batches_plan(
         requests_per_second=Range(low=done / latency.high, mid=done / latency.mid, high=done / latency.low),
         gpu_share=None if part is None else part.compute_share,
         replica_hours_per_day=None if curve is None else curve.replica_hours,
+        replicas_by_hour=() if curve is None else curve.replicas_by_hour,
         autoscaling_saving_share=None if curve is None else curve.saving_share,
     )
     tree = Explanation(

@@ -53,6 +53,8 @@ _UNCALIBRATED: dict[str, Doubt] = {
     "many_gpus": Doubt("spread over several GPUs", 1.36),
     # No published figure for a model without layer sizes.
     "sharded": Doubt("parameters sharded over the GPUs; layer sizes are not known", 1.5),
+    # 7-20% on published runs of language models, most on two GPUs; other models and kernels are not in them.
+    "transformer_dimensions": Doubt("computed from a transformer's dimensions, no GPU has run this job", 1.25),
     # Published sustained rates of other vendors cover matrix products only.
     "other_vendor": Doubt("not an NVIDIA GPU: published runs that the model could be held against are few", 1.5),
 }

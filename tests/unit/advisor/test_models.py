@@ -11,10 +11,8 @@ from gpuscope.advisor.job.estimate import estimate, estimate_sentence
 from gpuscope.advisor.job.job import Job, prepare
 from gpuscope.advisor.job.precision import supports
 from gpuscope.advisor.memory.context_memory import context_bytes
-from gpuscope.advisor.memory.memory_model import fits, job_memory, memory_need
-from gpuscope.advisor.parallel.interconnect import all_reduce_seconds, interconnect_of
-from gpuscope.advisor.parallel.layouts import place
-from gpuscope.advisor.parallel.scaling import scale
+from gpuscope.advisor.memory.memory_model import fits, job_memory
+from gpuscope.advisor.parallel.memory import memory_need
 from gpuscope.advisor.timing.time_model import step_on_cpu, step_on_gpu
 from gpuscope.domain.base import Range
 from gpuscope.domain.footprint import Footprint, Op
@@ -175,59 +173,6 @@ def test_published_language_model_training_lies_in_the_range(parameters: int, ba
     assert step.low < batch * 2048 / published < step.high
 
 
-# Several GPUs
-
-
-def test_links_come_from_offers_and_else_from_the_gpu() -> None:
-    a100, l4 = known("a100-sxm4-80gb"), known("l4")
-    nvswitch = interconnect_of(a100, 8, "NVSwitch 600 GB/s per GPU")
-    plain = interconnect_of(l4, 8)
-    bridge = interconnect_of(known("a100-pcie-80gb"), 2, "NVLink bridge")
-    assert nvswitch is not None
-    assert plain is not None
-    assert bridge is not None
-    assert interconnect_of(l4, 1) is None
-    assert nvswitch.bus_bytes_per_s == 160e9
-    assert nvswitch.bus_bytes_per_s > bridge.bus_bytes_per_s > plain.bus_bytes_per_s
-
-
-def test_all_reduce_time() -> None:
-    link = interconnect_of(known("a100-sxm4-80gb"), 8, "NVSwitch 600 GB/s per GPU")
-    assert link is not None
-    # Published: 8 A100 reduce 64 MB at a bus bandwidth of 160 to 172 GB/s.
-    assert all_reduce_seconds(67e6, 8, link) == pytest.approx(67e6 * 1.75 / 160e9, rel=0.2)
-
-
-def test_more_gpus_cost_communication_and_width() -> None:
-    job = job_of(cpu_footprint())
-    single = step_on_gpu(job, known("l4"))
-    scaled = scale(job, single, Layout(data_parallel=8), interconnect_of(known("l4"), 8))
-    assert single.seconds is not None
-    assert scaled.seconds is not None
-    assert scaled.batches == 8
-    assert scaled.seconds.mid >= single.seconds.mid
-    assert scaled.seconds.high / scaled.seconds.low > single.seconds.high / single.seconds.low
-
-
-def test_fast_links_help_what_communicates_and_not_what_does_not() -> None:
-    spec = known("h100-sxm5-80gb")
-    large = msgspec.structs.replace(
-        cpu_footprint().memory.breakdown, gradients_bytes=40 * B, parameters_bytes=40 * B
-    )  # fmt: skip
-    footprint = cpu_footprint()
-    talkative = msgspec.structs.replace(footprint, memory=msgspec.structs.replace(footprint.memory, breakdown=large))
-    steps = {}
-    for name, document in (("quiet", footprint), ("talkative", talkative)):
-        job = job_of(document)
-        single = step_on_gpu(job, spec)
-        for link in ("NVSwitch 900 GB/s per GPU", "PCIe"):
-            scaled = scale(job, single, Layout(data_parallel=8), interconnect_of(spec, 8, link))
-            assert scaled.seconds is not None
-            steps[name, link] = scaled.seconds.mid
-    assert steps["talkative", "PCIe"] > 3 * steps["talkative", "NVSwitch 900 GB/s per GPU"]
-    assert steps["quiet", "PCIe"] < 1.5 * steps["quiet", "NVSwitch 900 GB/s per GPU"]
-
-
 # Memory
 
 
@@ -288,19 +233,6 @@ def test_nothing_recorded_is_unknown_and_too_much_is_known() -> None:
     assert need.needed_bytes is None
     assert fits(need, 24 * GIB) is None
     assert fits(need, 100 * MIB) is False
-
-
-def test_sharding_is_used_where_a_copy_does_not_fit() -> None:
-    job = job_of(estimate(7 * B, "fp32", "training"))
-    alone = place(job, job_memory(job), known("a100-sxm4-80gb"), 1)
-    eight = place(job, job_memory(job), known("a100-sxm4-80gb"), 8)
-    assert alone.fits is False
-    assert (eight.fits, eight.layout.zero_stage) == (True, 3)
-
-
-def test_small_models_are_replicated() -> None:
-    job = job_of(cpu_footprint())
-    assert place(job, job_memory(job), known("l4"), 4).layout == Layout(data_parallel=4, micro_batch=32)
 
 
 def test_sixteen_bits_need_no_more_activations() -> None:

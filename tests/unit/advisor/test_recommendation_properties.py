@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.job.job import prepare
 from gpuscope.advisor.memory.memory_model import job_memory
-from gpuscope.advisor.parallel.layouts import place
+from gpuscope.advisor.parallel.search import plan
+from gpuscope.advisor.parallel.topology import topology_at_counts
+from gpuscope.advisor.timing.time_model import step_on_gpu
 from gpuscope.domain.base import Range, to_json
 from gpuscope.domain.footprint import (
     Breakdown,
@@ -96,8 +98,11 @@ def test_less_memory_never_makes_a_job_fit(small: float, more: float, count: int
     job = prepare(msgspec.structs.replace(footprint, memory=memory), Constraints(), shipped())
     parts = job_memory(job)
     order = {False: 0, None: 1, True: 2}
-    less = place(job, parts, gpu(memory_gb=small), count)
-    enough = place(job, parts, gpu(memory_gb=small + more), count)
+    plans = []
+    for size in (small, small + more):
+        spec = gpu(memory_gb=size)
+        plans.append(plan(job, parts, spec, topology_at_counts(spec, count), step_on_gpu(job, spec)))
+    less, enough = plans
     assert order[less.fits] <= order[enough.fits]
 
 

@@ -1,0 +1,103 @@
+"""A step of a layout unfolded into its parts, and why other kinds of layouts were passed over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuscope.advisor.parallel.collectives import Fabric
+from gpuscope.advisor.parallel.memory import Needs
+from gpuscope.advisor.parallel.step import Steps
+from gpuscope.advisor.parallel.table import LayoutTable
+from gpuscope.domain.recommendation import Explanation, Layout
+from gpuscope.domain.units import format_bytes, format_duration
+
+_TOO_LARGE = 2
+_PARTS = (
+    ("computing_s", "Computing", "micro batches × forward and backward of a stage"),
+    ("bubble_s", "Pipeline bubble", "(p − 1) ÷ (m + p − 1) of the step"),
+    ("tensor_s", "Sums of tensor parallelism", "2 a layer and pass × 2(t − 1)/t × micro batch × width ÷ bus"),
+    ("pipeline_s", "Sends between stages", "activations and their gradients ÷ link, for each micro batch"),
+    ("context_s", "Keys and values around the ring", "not hidden behind attention"),
+    ("expert_s", "Exchange of tokens with experts", "2 a layer and pass, all to all"),
+    ("sharded_s", "Gathering parameters, scattering gradients", "3 × (n − 1)/n × bytes ÷ bus, less what is hidden"),
+    ("gradients_s", "Sum of gradients", "2(n − 1)/n × bytes ÷ bus, less what is hidden"),
+    ("update_s", "Optimizer's update", "bytes of state ÷ memory bandwidth"),
+    ("waiting_s", "Waiting for the slowest", "a share for each doubling of machines and of GPUs in one"),
+)
+
+
+def step_parts(table: LayoutTable, steps: Steps, index: int, fabric: Fabric) -> tuple[Explanation, ...]:
+    """What a step is made of; parts of no time are left out."""
+    parts = []
+    for field, name, formula in _PARTS:
+        seconds = float(getattr(steps, field)[index])
+        if seconds > 0:
+            parts.append(
+                Explanation(
+                    name=name, value=format_duration(seconds), formula=formula, provenance=_provenance(field, fabric)
+                )
+            )
+    parts.append(Explanation(name="Layout", value=layout_words(table.layout(index)), provenance="derived"))
+    return tuple(parts)
+
+
+def layout_words(layout: Layout) -> str:
+    """A layout in words: `8 tensor × 4 pipeline × 2 data, ZeRO stage 1, micro batch 1 × 16, checkpointing`."""
+    degrees = [
+        (layout.tensor_parallel, "tensor"),
+        (layout.pipeline_parallel, "pipeline"),
+        (layout.context_parallel, "context"),
+        (layout.data_parallel, "data"),
+    ]
+    words = " × ".join(f"{degree} {name}" for degree, name in degrees if degree > 1) or "one GPU"
+    if layout.expert_parallel > 1:
+        words += f", experts over {layout.expert_parallel}"
+    if layout.zero_stage:
+        words += f", ZeRO stage {layout.zero_stage}"
+    if layout.micro_batch is not None:
+        words += f", micro batch {layout.micro_batch:g}"
+        if layout.gradient_accumulation > 1:
+            words += f" × {layout.gradient_accumulation}"
+    return words + (", checkpointing" if layout.activation_checkpointing else "")
+
+
+def passed_over(table: LayoutTable, steps: Steps | None, needs: Needs, states: Any, chosen: int) -> tuple[str, ...]:
+    """For each other kind of layout its best one, and why it was not taken."""
+    reasons = []
+    for name, rows in _kinds(table):
+        if not len(rows) or chosen in rows:
+            continue
+        fitting = rows[states[rows] < _TOO_LARGE]
+        if not len(fitting):
+            least = float(needs.least[rows].min())
+            reasons.append(f"{name}: needs {format_bytes(least)} on each GPU and more.")
+        elif steps is not None:
+            best = fitting[steps.seconds[fitting].argmin()]
+            seconds, own = float(steps.seconds[best]), float(steps.seconds[chosen])
+            if seconds >= own:
+                reasons.append(f"{name}: {format_duration(seconds)} a step, {seconds / own - 1:.0%} slower.")
+            else:
+                reasons.append(f"{name}: it may not fit.")
+    return tuple(reasons)
+
+
+def _kinds(table: LayoutTable) -> list[tuple[str, Any]]:
+    import numpy as np
+
+    alone = (table.tensor == 1) & (table.pipeline == 1)
+    kinds = (
+        ("Replicas", alone & (table.zero == 0)),
+        ("Sharded optimizer state (ZeRO stages 1 and 2)", alone & (table.zero > 0) & (table.zero < 3)),
+        ("Sharded parameters (ZeRO stage 3)", alone & (table.zero >= 3)),
+        ("Tensor parallelism", (table.tensor > 1) & (table.pipeline == 1)),
+        ("A pipeline", (table.tensor == 1) & (table.pipeline > 1)),
+        ("Tensor parallelism and a pipeline", (table.tensor > 1) & (table.pipeline > 1)),
+    )
+    return [(name, np.flatnonzero(mask)) for name, mask in kinds]
+
+
+def _provenance(field: str, fabric: Fabric) -> str:
+    return f"derived; {fabric.how}" if field in _SPOKEN and fabric.how else "derived"
+
+
+_SPOKEN = frozenset({"tensor_s", "pipeline_s", "context_s", "expert_s", "sharded_s", "gradients_s"})
