@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from gpuscope.domain.run import OutcomeKind, RunOutcome
 from gpuscope.engine.footprint import footprint_of
 from gpuscope.engine.listener import Listener
 from gpuscope.engine.manifest import default_session_name
+from gpuscope.engine.predictions import compare, sentence_of
 from gpuscope.engine.profile import profile
 from gpuscope.engine.session import open_session
 from gpuscope.errors import GpuscopeError, UsageError
@@ -109,7 +111,8 @@ def _run(options: argparse.Namespace) -> int:
     )
     say(outcome.sentence)
     if path.exists():
-        say(_next_step(path))
+        for sentence in _afterwords(path):
+            say(sentence)
     else:
         say(f"{path} was moved or deleted during the run: advise, report and open need its new name.")
     if options.json:
@@ -118,16 +121,21 @@ def _run(options: argparse.Namespace) -> int:
     return _status(outcome)
 
 
-def _next_step(path: Path) -> str:
-    """Advice, where the session holds what advice is made of."""
+def _afterwords(path: Path) -> Iterator[str]:
+    """What had been predicted for this run, and what to do next: advice, where the session holds what it is made of."""
     try:
         with open_session(path) as reader:
-            advisable = says_anything(footprint_of(reader))
+            footprint = footprint_of(reader)
+            comparison = compare(reader.manifest, footprint)
     except GpuscopeError:
-        advisable = True  # advise says what is wrong with the session
-    if advisable:
-        return f"next: gpuscope advise {path}"
-    return f"no training step was seen, so there is nothing to advise on; next: gpuscope footprint {path}"
+        yield f"next: gpuscope advise {path}"  # which says what is wrong with the session
+        return
+    if comparison is not None:
+        yield sentence_of(comparison)
+    if says_anything(footprint):
+        yield f"next: gpuscope advise {path}"
+    else:
+        yield f"no training step was seen, so there is nothing to advise on; next: gpuscope footprint {path}"
 
 
 def _environment(pairs: list[str]) -> dict[str, str]:
