@@ -10,6 +10,12 @@ import pytest
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before pytest-qt creates the application
 
 
+@pytest.fixture(autouse=True)
+def _own_state_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What the window remembers is remembered in the test's own folder."""
+    monkeypatch.setenv("GPUSCOPE_STATE_DIR", str(tmp_path / "state"))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Qt's offscreen platform cannot pass on a window's size limits and says so each time: that is no failure."""
     for item in items:

@@ -15,15 +15,16 @@ from gpuscope.domain.run import Manifest, RunOutcome
 from gpuscope.ui.advisor.basis import basis_of, says_enough
 from gpuscope.ui.advisor.form.constraints import ConstraintsForm
 from gpuscope.ui.advisor.form.model import EstimateForm
+from gpuscope.ui.advisor.form.presets import PresetStore
+from gpuscope.ui.advisor.form_and_answer import FormAndAnswer
 from gpuscope.ui.advisor.message import MessagePage
 from gpuscope.ui.advisor.result.page import ResultPage
 from gpuscope.ui.advisor.source_bar import SourceBar
 from gpuscope.ui.advisor.sources import AdvisorSources, engine_sources
 from gpuscope.ui.background import Newest
 from gpuscope.ui.theme import GRID
-from gpuscope.ui.widgets.scroll import fill_scrolling
 
-DEBOUNCE_MS = 250
+DEBOUNCE_MS = 200
 """Typing pauses this long before the candidates are ranked again."""
 
 
@@ -34,12 +35,18 @@ class AdvisorPanel(QWidget):
     """What the panel is doing, for the status line; empty when it is done."""
     export_requested = Signal()
 
-    def __init__(self, parent: QWidget | None = None, sources: AdvisorSources | None = None) -> None:
+    def __init__(
+        self,
+        parent: QWidget | None = None,
+        sources: AdvisorSources | None = None,
+        store: PresetStore | None = None,
+    ) -> None:
         """Nothing to advise on yet.
 
         Args:
             parent: as always in Qt.
             sources: where footprints and recommendations come from; None: the engine.
+            store: what the form remembers; None: that in the state folder.
         """
         super().__init__(parent)
         self._sources = sources or engine_sources()
@@ -51,10 +58,11 @@ class AdvisorPanel(QWidget):
         self._reading = Newest(self)
         self._ranking = Newest(self)
         self._choosing = Newest(self)
+        self._importing = Newest(self)
         self._pause = QTimer(self, singleShot=True, interval=DEBOUNCE_MS)
         self.source_bar = SourceBar(self)
         self.estimate_form = EstimateForm(self)
-        self.constraints_form = ConstraintsForm(self)
+        self.constraints_form = ConstraintsForm(store or PresetStore(), self)
         self.message = MessagePage(self)
         self.result = ResultPage(self)
         self._lay_out()
@@ -83,6 +91,7 @@ class AdvisorPanel(QWidget):
         self._running = True
         self.source_bar.set_session(manifest.run.display if manifest.run else path.stem)
         self.source_bar.choose_session()
+        self.constraints_form.set_project(manifest.run.cwd if manifest.run else str(path.parent))
         self.constraints_form.suggest_total_steps(manifest.run.total_steps if manifest.run is not None else None)
         self._forget()
         self._show_running()
@@ -102,17 +111,20 @@ class AdvisorPanel(QWidget):
     # -- construction ------------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
-        page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(GRID, GRID, GRID, GRID)
-        column.setSpacing(GRID)
-        column.addWidget(self.source_bar)
-        column.addWidget(self.estimate_form)
-        column.addWidget(self.constraints_form)
-        column.addWidget(self.message, 1)
-        column.addWidget(self.result, 1)
+        form, answer = QWidget(), QWidget()
+        questions, answers = QVBoxLayout(form), QVBoxLayout(answer)
+        for column in (questions, answers):
+            column.setContentsMargins(0, 0, 0, 0)
+            column.setSpacing(GRID)
+        for part in (self.source_bar, self.estimate_form, self.constraints_form):
+            questions.addWidget(part)
+        questions.addStretch(1)
+        answers.addWidget(self.message, 1)
+        answers.addWidget(self.result, 1)
         self.estimate_form.hide()
-        fill_scrolling(self, page)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(FormAndAnswer(form, answer, self))
 
     def _connect(self) -> None:
         self.source_bar.changed.connect(self._on_source_changed)
@@ -120,6 +132,10 @@ class AdvisorPanel(QWidget):
         self.message.so_far_requested.connect(self.advise_on_session)
         self.message.estimate_requested.connect(self.source_bar.choose_estimate)
         self.constraints_form.changed.connect(self._pause.start)
+        self.constraints_form.failed.connect(self.status)
+        self.constraints_form.quotes.import_requested.connect(self._import_quotes)
+        self._importing.finished.connect(self.constraints_form.quotes.add_quotes)
+        self._importing.failed.connect(self.status)
         self.estimate_form.changed.connect(self._pause.start)
         self._pause.timeout.connect(self._on_pause)
         self._reading.finished.connect(self._on_footprint)
@@ -159,11 +175,15 @@ class AdvisorPanel(QWidget):
         elif constraints is not None:
             self._rank()
 
+    def _import_quotes(self, path: Path) -> None:
+        self._importing.submit(partial(self._sources.quotes, path))
+
     # -- what the work beside the window brings ----------------------------------------------------------------
 
     def _on_footprint(self, footprint: Footprint) -> None:
         if says_enough(footprint):
             self._footprint = footprint
+            self.constraints_form.set_measured_stage(footprint.workload.stage)
             self._rank()
         else:
             self.status.emit("")

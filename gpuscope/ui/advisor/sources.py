@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpuscope.advisor.choice.advisor import Advisor
 from gpuscope.advisor.job.estimate import estimate
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Constraints, Recommendation
@@ -14,6 +15,8 @@ from gpuscope.engine.footprint import footprint_of
 from gpuscope.engine.session import open_session
 from gpuscope.ui.advisor.form.constraints import Choices
 from gpuscope.ui.advisor.form.model import EstimateInput
+from gpuscope.ui.advisor.form.quote_files import quotes_of_file
+from gpuscope.ui.advisor.form.texts import QuoteTexts
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +30,27 @@ class AdvisorSources:
     """Of a model that was typed in."""
     choices: Callable[[], Choices]
     """What the catalogue offers to choose from."""
+    quotes: Callable[[Path], tuple[QuoteTexts, ...]]
+    """Own prices from a file."""
 
 
 def engine_sources() -> AdvisorSources:
     """The real ones."""
-    return AdvisorSources(footprint=_footprint, advise=advice.advise, estimate=_estimate, choices=_choices)
+    return AdvisorSources(
+        footprint=_footprint, advise=_Advice(), estimate=_estimate, choices=_choices, quotes=quotes_of_file
+    )
+
+
+class _Advice:
+    """Keeps the advisor of the present job: what it predicted does not depend on what the person allows."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[Footprint, Advisor] | None = None
+
+    def __call__(self, footprint: Footprint, constraints: Constraints) -> Recommendation:
+        if self._kept is None or self._kept[0] is not footprint:
+            self._kept = (footprint, advice.advisor_of(footprint))
+        return self._kept[1].recommend(constraints)
 
 
 def _footprint(path: Path) -> Footprint:
@@ -57,6 +76,7 @@ def _choices() -> Choices:
         providers=_plain({offer.provider for offer in catalogue.offers}),
         regions=_plain({offer.region for offer in catalogue.offers}),
         vendors=_plain({gpu.vendor for gpu in catalogue.gpus}),
+        form_factors=_plain({gpu.form_factor for gpu in catalogue.gpus}),
         gpus=sorted(((gpu.id, gpu.name) for gpu in catalogue.gpus), key=lambda choice: choice[1].lower()),
     )
 

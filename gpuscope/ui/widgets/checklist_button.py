@@ -30,6 +30,7 @@ class ChecklistButton(QPushButton):
     def __init__(self, parent: QWidget | None = None) -> None:
         """The list is empty until `offer`."""
         super().__init__(parent)
+        self._absent: tuple[str, ...] = ()
         self._list = QListWidget()
         self._list.setAlternatingRowColors(False)
         self._list.itemChanged.connect(self._on_item_changed)
@@ -42,8 +43,14 @@ class ChecklistButton(QPushButton):
         self._say()
 
     def offer(self, choices: list[tuple[str, str]]) -> None:
-        """Set the choices as (value, text); what is ticked and still there stays ticked."""
+        """Set the choices as (value, text).
+
+        What is ticked stays ticked; where it is no choice any more it is shown as its value, to be unticked.
+        """
+        known = {value for value, _ in choices}
         ticked = set(self.values())
+        choices = [*choices, *((value, value) for value in self.values() if value not in known)]
+        self._absent = ()
         blocked = QSignalBlocker(self._list)
         self._list.clear()
         for value, text in choices:
@@ -60,16 +67,18 @@ class ChecklistButton(QPushButton):
     def values(self) -> tuple[str, ...]:
         """What is ticked, in the list's order."""
         items = [self._list.item(row) for row in range(self._list.count())]
-        return tuple(
-            item.data(Qt.ItemDataRole.UserRole) for item in items if item.checkState() is Qt.CheckState.Checked
-        )
+        ticked = [item.data(Qt.ItemDataRole.UserRole) for item in items if item.checkState() is Qt.CheckState.Checked]
+        return (*ticked, *self._absent)
 
     def tick(self, values: tuple[str, ...]) -> None:
-        """Tick exactly these; unknown ones are ignored."""
+        """Tick exactly these; those that are not offered yet are ticked when they are."""
+        known = {self._list.item(row).data(Qt.ItemDataRole.UserRole) for row in range(self._list.count())}
+        self._absent = tuple(value for value in values if value not in known)
         for row in range(self._list.count()):
             item = self._list.item(row)
             wanted = item.data(Qt.ItemDataRole.UserRole) in values
             item.setCheckState(Qt.CheckState.Checked if wanted else Qt.CheckState.Unchecked)
+        self._say()
 
     def minimumSizeHint(self) -> QSize:
         """The text is elided, so a little width is enough."""
@@ -93,6 +102,6 @@ class ChecklistButton(QPushButton):
 
     def _say(self) -> None:
         items = [self._list.item(row) for row in range(self._list.count())]
-        ticked = [item.text() for item in items if item.checkState() is Qt.CheckState.Checked]
+        ticked = [item.text() for item in items if item.checkState() is Qt.CheckState.Checked] + list(self._absent)
         self.setText(", ".join(ticked) if ticked else self.tr("any"))
-        self.setToolTip("\n".join(ticked))
+        self.setToolTip("\n".join(ticked))  # empty: that of the field around it shows

@@ -40,15 +40,22 @@ class FieldGrid(QWidget):
         self._grid.setVerticalSpacing(GRID // 2)
 
     def add(self, name: str, label: str, widget: QWidget, *, wide: bool = False, explanation: str = "") -> None:
-        """Append a field; a wide one takes a line of its own. The explanation is for F1."""
+        """Append a field; a wide one takes a line of its own, one without a label shows only the widget.
+
+        The explanation is for hovering and F1.
+        """
         cell = QWidget(self)
         cell.setWhatsThis(explanation)
+        cell.setToolTip(explanation)
+        if explanation and not widget.toolTip():
+            widget.setToolTip(explanation)
         column = QVBoxLayout(cell)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
         title = QLabel(label, cell)
         set_role(title, "muted")
         title.setBuddy(widget)
+        title.setVisible(bool(label))
         problem = WrappingLabel(cell)
         set_role(problem, "trouble")
         problem.hide()

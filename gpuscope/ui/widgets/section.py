@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
-from gpuscope.ui.theme import GRID
+from gpuscope.ui.theme import GRID, set_role
+from gpuscope.ui.widgets.elided_label import ElidedLabel
 from gpuscope.ui.widgets.focus import hide_without_passing_focus_on
 
 # Quieter than a button: a title that can be clicked; underlined while it has the focus.
@@ -32,11 +33,17 @@ class Section(QWidget):
         self._button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._button.clicked.connect(lambda: self.set_open(not self._is_open))
+        self._summary = ElidedLabel(self, Qt.TextElideMode.ElideRight)
+        set_role(self._summary, "muted")
         self.setFocusProxy(self._button)
+        self._head = QHBoxLayout()
+        self._head.setSpacing(GRID)
+        self._head.addWidget(self._button)
+        self._head.addWidget(self._summary, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID // 2)
-        column.addWidget(self._button)
+        column.addLayout(self._head)
         column.addWidget(content, 1)
         self._show_content()
 
@@ -51,6 +58,14 @@ class Section(QWidget):
             self._is_open = is_open
             self._show_content()
             self.toggled.emit(is_open)
+
+    def add_to_title(self, widget: QWidget) -> None:
+        """Put something at the right end of the title, where it also stays while folded."""
+        self._head.addWidget(widget)
+
+    def set_summary(self, text: str) -> None:
+        """A few words beside the title."""
+        self._summary.set_full_text(text)
 
     def _show_content(self) -> None:
         if self._is_open:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from gpuscope.domain.base import Range
+from gpuscope.domain.economics import CostOverYears, OwnershipCost, RentalCost
 from gpuscope.domain.footprint import Footprint, FootprintDevice, FootprintSource, Steps
 from gpuscope.domain.recommendation import (
     Candidate,
     CandidateMemory,
     Constraints,
     Explanation,
+    Improvement,
     Offer,
     Recommendation,
     Rejected,
     Sensitivity,
     Verdict,
 )
+from gpuscope.domain.serving import Serving, ServingTarget
 
 GIB = 1024**3
 
@@ -73,7 +78,31 @@ def rented(name: str, count: int, hours: float, dollars: float, provider: str = 
         energy_kwh=spread(hours * count * 0.35),
         confidence=confidence,
         reason=f"{count} × {name} finish in time at the lowest cost.",
+        pareto=name != "A100 80GB SXM",
+        cost_over_years=over_years(count * 9_000.0, dollars),
         explanation=explanation(hours),
+    )
+
+
+def over_years(purchase: float, dollars_per_hour: float) -> CostOverYears:
+    hours = 500.0 * 12
+    own = tuple(
+        OwnershipCost(
+            years=years, purchase_usd=purchase, energy_usd=spread(900.0 * years), hosting_usd=600.0 * years,
+            support_usd=purchase * 0.05 * years, staff_usd=0.0, finance_usd=purchase * 0.03 * years, tax_usd=0.0,
+            residual_usd=purchase * 0.2, total_usd=spread(purchase * (0.8 + 0.08 * years) + 1500.0 * years, 0.06),
+        )
+        for years in (1, 3, 5)
+    )  # fmt: skip
+    rent = tuple(
+        RentalCost(
+            years=years, on_demand_usd=dollars_per_hour * hours * years, reserved_usd=None,
+            spot_usd=spread(dollars_per_hour * hours * years * 0.5), hours=hours * years,
+        )
+        for years in (1, 3, 5)
+    )  # fmt: skip
+    return CostOverYears(
+        own=own, rent=rent, break_even_utilization=0.42, worth_below_usd=21_400.0, compared_rent="aws, on demand"
     )
 
 
@@ -122,6 +151,16 @@ def recommendation(constraints: Constraints | None = None) -> Recommendation:
                 reason="Takes 180–260 h; the deadline is in 74 h.",
             ),
         ),
+        would_be_surer=(
+            Improvement(
+                input="time",
+                action="run 50 steps in bfloat16",
+                sentence="Run 50 steps in bfloat16: the range of the time becomes ±8% instead of ±25%.",
+                width_now=1.25,
+                width_then=1.08,
+            ),
+            Improvement(input="price", action="ask for a quote", sentence="Ask for a quote for 2 × L40S."),
+        ),
         sensitivity=(Sensitivity(input="deadline", sentence="With 60 h or more, 1 × A100 80GB SXM is cheaper."),),
         assumptions=(
             "The batch on each GPU stays as measured.",
@@ -129,6 +168,26 @@ def recommendation(constraints: Constraints | None = None) -> Recommendation:
         ),
         prices_as_of="2026-07-20 to 2026-11-20",
     )
+
+
+TARGET = ServingTarget(
+    prompt_tokens=1000, output_tokens=250, time_to_first_token_s=0.5, inter_token_latency_s=0.05,
+    requests_per_second=12,
+    hourly_load=tuple(float(hour) for hour in range(1, 25)),
+)  # fmt: skip
+
+
+def service() -> Recommendation:
+    """As `recommendation`, for a service."""
+    answer = recommendation(Constraints(stage="inference", serving=TARGET))
+    serving = Serving(
+        replicas=4, concurrent_per_replica=24, time_to_first_token_s=spread(0.32), inter_token_latency_s=spread(0.031),
+        latency_s=spread(8.1), requests_per_second=spread(14.2), tokens_per_second=spread(3550), weight_dtype="int8",
+        weights_bytes=7_000_000_000, cache_bytes_per_token=131_072, replica_hours_per_day=53.5,
+        replicas_by_hour=tuple(-(-hour // 6) for hour in range(1, 25)), autoscaling_saving_share=0.44,
+    )  # fmt: skip
+    first = msgspec.structs.replace(answer.candidates[0], serving=serving)
+    return msgspec.structs.replace(answer, candidates=(first, *answer.candidates[1:]))
 
 
 IMPOSSIBLE = Recommendation(

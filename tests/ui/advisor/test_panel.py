@@ -37,6 +37,7 @@ MANIFEST = Manifest(
 CHOICES = Choices(
     providers=[("aws", "aws"), ("lambda", "lambda")], regions=[("us-east-1", "us-east-1")],
     vendors=[("NVIDIA", "NVIDIA")], gpus=[("l40s", "L40S"), ("t4", "T4")],
+    form_factors=[("PCIe", "PCIe")],
 )  # fmt: skip
 
 
@@ -64,7 +65,7 @@ class Recorder:
         return Footprint(source=FootprintSource(kind="estimated"), workload=Workload(parameters=model.parameters))
 
     def sources(self) -> AdvisorSources:
-        return AdvisorSources(self.footprint, self.advise, self.estimate, lambda: CHOICES)
+        return AdvisorSources(self.footprint, self.advise, self.estimate, lambda: CHOICES, lambda _path: ())
 
 
 @pytest.fixture
@@ -80,6 +81,12 @@ def panel(qtbot: QtBot, qapp: QApplication, engine: Recorder) -> AdvisorPanel:
     widget.resize(400, 900)
     widget.show()
     qtbot.waitUntil(lambda: not widget._choosing.busy)
+    return widget
+
+
+def field(panel: AdvisorPanel, name: str) -> QLineEdit:
+    widget = panel.constraints_form.editor_widget(name)
+    assert isinstance(widget, QLineEdit)
     return widget
 
 
@@ -127,7 +134,7 @@ def test_the_end_of_the_run_brings_the_answer(qtbot: QtBot, panel: AdvisorPanel)
 def test_typing_ranks_again_once(qtbot: QtBot, panel: AdvisorPanel, engine: Recorder) -> None:
     finish(qtbot, panel)
     asked = len(engine.asked)
-    qtbot.keyClicks(panel.constraints_form._lines["deadline"], "36h")
+    qtbot.keyClicks(field(panel, "deadline"), "36h")
     qtbot.waitUntil(lambda: len(engine.asked) > asked)
     qtbot.waitUntil(lambda: not panel._ranking.busy)
     assert len(engine.asked) == asked + 1
@@ -139,7 +146,7 @@ def test_a_mistake_is_said_under_its_field_and_keeps_the_answer(
 ) -> None:
     finish(qtbot, panel)
     asked = len(engine.asked)
-    line = panel.constraints_form._lines["budget"]
+    line = field(panel, "budget")
     qtbot.keyClicks(line, "lots")
     qtbot.waitUntil(lambda: "amount of money" in line.accessibleDescription())
     assert len(engine.asked) == asked
@@ -161,7 +168,7 @@ def test_an_overtaken_answer_is_dropped(qtbot: QtBot, panel: AdvisorPanel, engin
         return recommendation(constraints)
 
     engine.answer = slow_at_first
-    line = panel.constraints_form._lines["budget"]
+    line = field(panel, "budget")
     line.setText("1")
     qtbot.waitUntil(lambda: engine.asked[-1].budget_usd == 1)
     line.setText("200")
@@ -279,7 +286,7 @@ def test_copying_takes_the_whole_table(qtbot: QtBot, panel: AdvisorPanel) -> Non
 
 
 def test_every_field_is_reached_by_tab(qtbot: QtBot, panel: AdvisorPanel) -> None:
-    first = panel.constraints_form._lines["deadline"]
+    first = field(panel, "deadline")
     first.setFocus()
     seen = []
     for _ in range(12):
@@ -287,7 +294,7 @@ def test_every_field_is_reached_by_tab(qtbot: QtBot, panel: AdvisorPanel) -> Non
         seen.append(widget)
         qtbot.keyClick(widget, Qt.Key.Key_Tab)
     lines = [widget for widget in seen if isinstance(widget, QLineEdit)]
-    names = [name for line in lines for name, known in panel.constraints_form._lines.items() if known is line]
+    names = [name for line in lines for name, known in panel.constraints_form._editors.items() if known.widget is line]
     assert names[:4] == ["deadline", "total", "budget", "budget_per_hour"]
 
 
@@ -303,8 +310,8 @@ def test_pictures(
     qtbot.wait(50)
     assert panel.width() == width, "the panel must not force itself wider"
     assert colours_in(save_picture(panel, f"advisor-{mode}-{width}", tmp_path)) > 10
-    panel.result.tabs.setCurrentWidget(panel.result.explanation)
-    panel.constraints_form._section.set_open(True)
+    panel.result.tabs.setCurrentWidget(panel.result.why)
+    panel.constraints_form.sections[2].fold.set_open(True)
     panel.resize(width, 1000)
     qtbot.wait(50)
     save_picture(panel, f"advisor-why-{mode}-{width}", tmp_path)
@@ -325,7 +332,7 @@ def test_a_low_panel_scrolls_instead_of_growing(qtbot: QtBot, panel: AdvisorPane
 
 
 def test_the_run_s_total_becomes_the_work_in_all(qtbot: QtBot, panel: AdvisorPanel, engine: Recorder) -> None:
-    line = panel.constraints_form._lines["total"]
+    line = field(panel, "total")
     panel.on_session_opened(run_manifest(total_steps=5000), Path("/tmp/a.gpuscope"))
     assert line.text() == "5000"
     panel.on_session_ended(None)

@@ -17,6 +17,7 @@ from gpuscope.domain.recommendation import Candidate, Constraints
 from gpuscope.ui import theme
 from gpuscope.ui.advisor.form.constraints import ConstraintsForm
 from gpuscope.ui.advisor.form.model import EstimateInput
+from gpuscope.ui.advisor.form.presets import PresetStore
 from gpuscope.ui.advisor.form.texts import ConstraintTexts
 from gpuscope.ui.advisor.result.cells import DASH, Column, cell
 from gpuscope.ui.advisor.result.plot import CostTimePlot, nice_amounts, nice_durations, points, say_duration
@@ -146,7 +147,7 @@ def test_rejected_ones_are_grouped_by_reason(qtbot: QtBot, qapp: QApplication) -
 
 
 def test_the_form_gives_back_what_it_was_given(qtbot: QtBot, qapp: QApplication) -> None:
-    form = ConstraintsForm()
+    form = ConstraintsForm(PresetStore())
     qtbot.addWidget(form)
     form.offer(engine_sources().choices())
     texts = ConstraintTexts(

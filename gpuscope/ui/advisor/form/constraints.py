@@ -1,21 +1,32 @@
-"""The form of the Advisor panel: what the answer has to keep to."""
+"""The guided form of the Advisor panel: what the answer has to keep to, in the order in which people think."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QLineEdit, QVBoxLayout, QWidget
+import msgspec
+from PySide6.QtCore import QEvent, QObject, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gpuscope.domain.recommendation import Constraints
-from gpuscope.ui.advisor.form.texts import EPOCHS, SAMPLES, STEPS, ConstraintTexts, understood
+from gpuscope.errors import UsageError
+from gpuscope.ui.advisor.form import fields, money_fields
+from gpuscope.ui.advisor.form.history import FormHistory
+from gpuscope.ui.advisor.form.presets import PresetStore
+from gpuscope.ui.advisor.form.quotes import QuotesEditor
+from gpuscope.ui.advisor.form.section import FormSection
+from gpuscope.ui.advisor.form.texts import EPOCHS, INFERENCE, OWN_LOAD, STEPS, TRAINING, ConstraintTexts
+from gpuscope.ui.advisor.form.tools import FormTools
+from gpuscope.ui.advisor.form.understanding import understood
 from gpuscope.ui.theme import GRID
 from gpuscope.ui.widgets.checklist_button import ChecklistButton
-from gpuscope.ui.widgets.field_grid import FieldGrid
 from gpuscope.ui.widgets.section import Section
 
-PRECISIONS = ("float32", "tf32", "bfloat16", "float16")
+NOTE_MS = 500
+"""Changes that follow each other faster are undone together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,147 +37,201 @@ class Choices:
     regions: list[tuple[str, str]]
     vendors: list[tuple[str, str]]
     gpus: list[tuple[str, str]]
+    form_factors: list[tuple[str, str]]
 
 
 class ConstraintsForm(QWidget):
-    """The most asked fields are always there, the others fold away."""
+    """Sections that unfold; a folded one says in its title what is set in it."""
 
     changed = Signal()
     """Something was typed or chosen."""
+    failed = Signal(str)
+    """A preset could not be kept; a sentence."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        """No limits."""
+    def __init__(self, store: PresetStore, parent: QWidget | None = None) -> None:
+        """As it was left the last time."""
         super().__init__(parent)
+        self._store = store
         self._suggested = ""
-        self._lines: dict[str, QLineEdit] = {}
-        self._combos: dict[str, QComboBox] = {}
-        self._checklists: dict[str, ChecklistButton] = {}
-        self._first = FieldGrid()
-        self._more = FieldGrid()
-        self._add_first_fields()
-        self._add_more_fields()
-        self._section = Section(self.tr("More limits"), self._more)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GRID // 2)
-        column.addWidget(self._first)
-        column.addWidget(self._section)
-        QWidget.setTabOrder(self._lines["budget_per_hour"], self._section)
+        self._measured_stage = ""
+        self._setting = False
+        self.tools = FormTools(store, self)
+        self.sections = [
+            FormSection(section, self._on_edited)
+            for section in (
+                fields.work_section(), fields.service_section(), fields.speed_section(), fields.machines_section(),
+                fields.budget_section(), fields.limits_section(), money_fields.money_section(),
+                money_fields.spot_section(), money_fields.quotes_section(),
+            )
+        ]  # fmt: skip
+        self._editors = {name: editor for section in self.sections for name, editor in section.editors.items()}
+        self._pause = QTimer(self, singleShot=True, interval=NOTE_MS)
+        self._pause.timeout.connect(self._note)
+        self._history = FormHistory(store.last)
+        self._lay_out()
+        self._fill(store.last)
+        self._connect_tools()
+        self._follow()
 
     def offer(self, choices: Choices) -> None:
         """Fill the lists that come from the catalogue."""
-        self._checklists["providers"].offer(choices.providers)
-        self._checklists["regions"].offer(choices.regions)
-        self._checklists["vendors"].offer(choices.vendors)
-        self._checklists["gpus"].offer(choices.gpus)
+        for name in ("providers", "regions", "vendors", "gpus", "form_factors"):
+            checklist = self.editor_widget(name)
+            if isinstance(checklist, ChecklistButton):
+                checklist.offer(getattr(choices, name))
+        self.quotes.offer_gpus(choices.gpus)
+        self._follow()
+
+    @property
+    def quotes(self) -> QuotesEditor:
+        """The table of quotes."""
+        widget = self.editor_widget("quotes")
+        assert isinstance(widget, QuotesEditor)
+        return widget
+
+    def editor_widget(self, name: str) -> QWidget:
+        """The widget of a field."""
+        return self._editors[name].widget
 
     def texts(self) -> ConstraintTexts:
         """What the fields hold."""
-        fields: dict[str, object] = {name: line.text() for name, line in self._lines.items()}
-        fields |= {name: combo.currentData() for name, combo in self._combos.items()}
-        fields |= {name: checklist.values() for name, checklist in self._checklists.items()}
-        return ConstraintTexts(**fields)  # type: ignore[arg-type]  # each widget holds its field's type
+        return ConstraintTexts(**{name: editor.value() for name, editor in self._editors.items()})
 
     def set_texts(self, texts: ConstraintTexts) -> None:
-        """Fill the fields."""
-        for name, line in self._lines.items():
-            line.setText(getattr(texts, name))
-        for name, combo in self._combos.items():
-            combo.setCurrentIndex(max(combo.findData(getattr(texts, name)), 0))
-        for name, checklist in self._checklists.items():
-            checklist.tick(getattr(texts, name))
+        """Fill the fields; undo brings back what was there."""
+        self._note()
+        self._show(texts)
+        self._note()
+
+    def set_project(self, project: str) -> None:
+        """Offer the presets of this project, which is a folder."""
+        self.tools.set_project(project)
+
+    def set_measured_stage(self, stage: str) -> None:
+        """Stage of the job at hand: decides which questions are asked while none is chosen."""
+        if stage != self._measured_stage:
+            self._measured_stage = stage
+            self._follow()
 
     def suggest_total_steps(self, steps: int | None) -> None:
         """Fill in how much work there is (None: it is not known), unless the person typed something else."""
-        line, unit = self._lines["total"], self._combos["total_unit"]
-        if line.text() in {"", self._suggested}:
+        total, unit = self._editors["total"], self._editors["total_unit"]
+        if total.value() in {"", self._suggested}:
             self._suggested = "" if steps is None else str(steps)
-            line.setText(self._suggested)
+            total.set_value(self._suggested)
             if steps is not None:
-                unit.setCurrentIndex(unit.findData(STEPS))
+                unit.set_value(STEPS)
 
     def read(self, now: datetime) -> Constraints | None:
-        """The constraints; None after showing under each field what could not be understood."""
-        constraints, problems = understood(self.texts(), now)
-        self._first.show_problems(problems)
-        self._more.show_problems(problems)
-        if any(name in problems for name in ("counts", "power_limit")):
-            self._section.set_open(True)
+        """The constraints; None after showing at each field what could not be understood."""
+        texts = self.texts()
+        constraints, problems = understood(texts, now)
+        for section in self.sections:
+            section.show_problems(problems)
+        if problems:
+            self.fold.set_open(True)
+        self._keep(texts)
         return constraints
 
-    def _add_first_fields(self) -> None:
-        grid = self._first
-        deadline = self._line("deadline", self.tr("any time"))
-        deadline.setToolTip(self.tr("36h, or a moment such as Fri 18:00 or 2026-12-04 18:00"))
-        grid.add(
-            "deadline",
-            self.tr("&Done within, or by"),
-            deadline,
-            explanation=self.tr(
-                "A length of time such as 36h or 2d, a number of hours, or a moment such as Fri 18:00."
-            ),
-        )
-        grid.add(
-            "total",
-            self.tr("&Work in all"),
-            self._line("total", self.tr("not given")),
-            explanation=self.tr("How much there is to do; without it there is no time and no cost of the whole work."),
-        )
-        units = [(self.tr("steps"), STEPS), (self.tr("samples"), SAMPLES), (self.tr("epochs"), EPOCHS)]
-        grid.add("total_unit", self.tr("&Counted in"), self._combo("total_unit", units))
-        grid.add("samples_per_epoch", self.tr("Samples an &epoch"), self._line("samples_per_epoch", ""))
-        grid.set_shown("samples_per_epoch", shown=False)
-        self._combos["total_unit"].currentIndexChanged.connect(self._show_epoch_field)
-        ways = [(self.tr("rent or buy"), ""), (self.tr("rent"), "rent"), (self.tr("buy"), "buy")]
-        grid.add("acquisition", self.tr("&Get it by"), self._combo("acquisition", ways))
-        grid.add(
-            "budget",
-            self.tr("&Budget in all, $"),
-            self._line("budget", self.tr("any")),
-            explanation=self.tr("For renting: the whole work. For buying: the purchase price of the GPUs."),
-        )
-        grid.add("budget_per_hour", self.tr("Budget an h&our, $"), self._line("budget_per_hour", self.tr("any")))
+    def undo(self) -> None:
+        """Go back one change."""
+        self._note()
+        self._show(self._history.undo())
 
-    def _add_more_fields(self) -> None:
-        grid = self._more
-        stages = [
-            (self.tr("as measured"), ""), (self.tr("training"), "training"), (self.tr("inference"), "inference"),
-        ]  # fmt: skip
-        grid.add("stage", self.tr("Stage"), self._combo("stage", stages))
-        precisions = [(self.tr("as measured"), ""), *((name, name) for name in PRECISIONS)]
-        grid.add("precision", self.tr("Precision"), self._combo("precision", precisions))
-        grid.add("counts", self.tr("Numbers of GPUs"), self._line("counts", self.tr("any, such as 1, 2, 4-8")))
-        grid.add("gpus", self.tr("GP&Us"), self._checklist("gpus"))
-        grid.add("vendors", self.tr("Vendors"), self._checklist("vendors"))
-        grid.add("providers", self.tr("Providers"), self._checklist("providers"))
-        grid.add("regions", self.tr("Regions"), self._checklist("regions"))
-        grid.add(
-            "power_limit",
-            self.tr("Power, all GPUs, W"),
-            self._line("power_limit", self.tr("any")),
-            explanation=self.tr("What the room or the socket gives, such as 1.4kW, for all GPUs together."),
-        )
+    def redo(self) -> None:
+        """Do again what was undone."""
+        self._note()
+        self._show(self._history.redo())
 
-    def _line(self, name: str, placeholder: str) -> QLineEdit:
-        line = QLineEdit()
-        line.setPlaceholderText(placeholder)
-        line.textChanged.connect(self.changed)
-        self._lines[name] = line
-        return line
+    def reset(self) -> None:
+        """Empty all fields."""
+        self.set_texts(ConstraintTexts(total=self._suggested))
 
-    def _combo(self, name: str, choices: list[tuple[str, str]]) -> QComboBox:
-        combo = QComboBox()
-        for text, value in choices:
-            combo.addItem(text, value)
-        combo.currentIndexChanged.connect(self.changed)
-        self._combos[name] = combo
-        return combo
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Ctrl+Z in a field is that of the form: one history, in the order in which things were done."""
+        if isinstance(event, QKeyEvent) and event.type() in {QEvent.Type.KeyPress, QEvent.Type.ShortcutOverride}:
+            undo, redo = event.matches(QKeySequence.StandardKey.Undo), event.matches(QKeySequence.StandardKey.Redo)
+            if undo or redo:
+                event.accept()
+                if event.type() == QEvent.Type.KeyPress:
+                    (self.undo if undo else self.redo)()
+                return True
+        return super().eventFilter(watched, event)
 
-    def _checklist(self, name: str) -> ChecklistButton:
-        checklist = ChecklistButton()
-        checklist.changed.connect(self.changed)
-        self._checklists[name] = checklist
-        return checklist
+    # -- construction ------------------------------------------------------------------------------------------
 
-    def _show_epoch_field(self) -> None:
-        self._first.set_shown("samples_per_epoch", shown=self._combos["total_unit"].currentData() == EPOCHS)
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID // 2)
+        body = QWidget()
+        inside = QVBoxLayout(body)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.setSpacing(2)
+        for section in self.sections:
+            inside.addWidget(section)
+        self.fold = Section(self.tr("What you need"), body, is_open=True)
+        self.fold.add_to_title(self.tools)
+        column.addWidget(self.fold)
+        for editor in self._editors.values():
+            editor.widget.installEventFilter(self)
+            for child in editor.widget.findChildren(QWidget):
+                child.installEventFilter(self)
+
+    def _connect_tools(self) -> None:
+        self.tools.undo_requested.connect(self.undo)
+        self.tools.redo_requested.connect(self.redo)
+        self.tools.reset_requested.connect(self.reset)
+        self.tools.preset_chosen.connect(self.set_texts)
+        self.tools.save_requested.connect(lambda name: self.tools.save_as(name, self.texts()))
+        self.tools.failed.connect(self.failed)
+
+    # -- changes -----------------------------------------------------------------------------------------------
+
+    def _on_edited(self) -> None:
+        if not self._setting:
+            self._pause.start()
+            self._follow()
+            self.changed.emit()
+
+    def _note(self) -> None:
+        self._pause.stop()
+        self._history.note(self.texts())
+        self._say_possible()
+
+    def _show(self, texts: ConstraintTexts) -> None:
+        if texts != self.texts():
+            self._fill(texts)
+            self._follow()
+            self.changed.emit()
+        self._say_possible()
+
+    def _fill(self, texts: ConstraintTexts) -> None:
+        self._setting = True
+        for name, editor in self._editors.items():
+            value: Any = getattr(texts, name)
+            editor.set_value(value)
+        self._setting = False
+
+    def _say_possible(self) -> None:
+        self.tools.set_possible(undo=self._history.can_undo, redo=self._history.can_redo)
+
+    def _follow(self) -> None:
+        """Show the fields that the others ask for, and the summaries."""
+        stage = self._editors["stage"].value() or self._measured_stage
+        by_name = {section.name: section for section in self.sections}
+        by_name["service"].setVisible(stage == INFERENCE)
+        by_name["work"].set_shown("samples_per_epoch", shown=self._editors["total_unit"].value() == EPOCHS)
+        by_name["work"].set_shown("keep_global_batch", shown=stage in {"", TRAINING})
+        by_name["service"].set_shown("hourly_load", shown=self._editors["load_shape"].value() == OWN_LOAD)
+        for section in self.sections:
+            section.summarise()
+        self._say_possible()
+
+    def _keep(self, texts: ConstraintTexts) -> None:
+        """Between starts all is remembered except the work of one run."""
+        kept = msgspec.structs.replace(texts, total="") if texts.total == self._suggested else texts
+        try:
+            self._store.keep_last(kept)
+        except UsageError as error:
+            self.failed.emit(str(error))

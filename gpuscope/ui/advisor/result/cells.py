@@ -58,7 +58,11 @@ def header(column: Column) -> tuple[str, str]:
     return {
         Column.CONFIGURATION: (
             translate("Advisor", "GPU × n"),
-            translate("Advisor", "The kind and the number of GPUs, and where they are to be had."),
+            translate(
+                "Advisor",
+                "The kind and the number of GPUs, and where they are to be had. ◆: no other is better in time, cost "
+                "and energy together.",
+            ),
         ),
         Column.FIT: (
             translate("Advisor", "Memory"),
@@ -109,7 +113,27 @@ def place(candidate: Candidate) -> str:
 def _configuration(candidate: Candidate) -> Cell:
     name = configuration_name(candidate.gpu, candidate.gpu_name, candidate.count)
     note = place(candidate)
-    return Cell(text=name, note=note, sort_key=name.lower(), tooltip=f"{name}\n{note}\n{candidate.reason}".strip())
+    front = (
+        translate("Advisor", "Nothing else is better in time, cost and energy together.") if candidate.pareto else ""
+    )
+    tooltip = "\n".join(line for line in (name, note, _details(candidate), candidate.reason, front) if line)
+    return Cell(text=f"{name} ◆" if candidate.pareto else name, note=note, sort_key=name.lower(), tooltip=tooltip)
+
+
+def _details(candidate: Candidate) -> str:
+    """Precision, layout and links, as far as they say anything."""
+    layout = candidate.layout
+    degrees = (
+        (translate("Advisor", "data"), layout.data_parallel),
+        (translate("Advisor", "tensor"), layout.tensor_parallel),
+        (translate("Advisor", "pipeline"), layout.pipeline_parallel),
+        (translate("Advisor", "context"), layout.context_parallel),
+        (translate("Advisor", "expert"), layout.expert_parallel),
+    )
+    parts = [candidate.precision or "", *(f"{name} {degree}" for name, degree in degrees if degree > 1)]
+    parts += [f"ZeRO {layout.zero_stage}"] if layout.zero_stage else []
+    parts += [translate("Advisor", "activation checkpointing")] if layout.activation_checkpointing else []
+    return " · ".join(part for part in (*parts, candidate.interconnect, candidate.network) if part)
 
 
 def _fit(candidate: Candidate) -> Cell:

@@ -1,16 +1,26 @@
-"""Why a candidate's figures are what they are: the tree of values, formulas and where they come from."""
+"""Why a candidate's figures are what they are: the tree of values, formulas and where they come from; copyable."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QBrush, QColor, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QBrush, QColor, QGuiApplication, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QMenu,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gpuscope.domain.recommendation import Explanation
 from gpuscope.ui import theme
-from gpuscope.ui.theme import Size
+from gpuscope.ui.theme import GRID, Size, set_role
+from gpuscope.ui.widgets.wrapping_label import WrappingLabel
 
 _NAME, _VALUE, _HOW = range(3)
+_EXPLANATION = Qt.ItemDataRole.UserRole
 NAME_MINIMUM_WIDTH = 15 * theme.GRID
 OPEN_LEVELS = 1
 """So many levels are unfolded at first."""
@@ -26,7 +36,8 @@ class ExplanationTree(QTreeWidget):
         self.setWhatsThis(
             self.tr(
                 "Each figure of the chosen configuration, with the figures that it is made of, the formula, and where "
-                "it comes from: measured, derived, assumed, or the catalogue."
+                "it comes from: measured, derived, assumed, or the catalogue. The line that is chosen is written out "
+                "below. Ctrl+C copies it with everything under it."
             )
         )
         self.setAccessibleName(self.tr("Explanation of the chosen configuration"))
@@ -37,6 +48,11 @@ class ExplanationTree(QTreeWidget):
         self.setUniformRowHeights(True)
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        copy = QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), self)
+        copy.setContext(Qt.ShortcutContext.WidgetShortcut)
+        copy.activated.connect(self.copy_chosen)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._show_menu)
         head = self.header()
         head.setStretchLastSection(True)
         head.setSectionResizeMode(_NAME, QHeaderView.ResizeMode.Interactive)
@@ -53,6 +69,23 @@ class ExplanationTree(QTreeWidget):
             self.addTopLevelItem(self._item(part))
         self.expandToDepth(OPEN_LEVELS - 1)
         self._share_width()
+
+    def chosen(self) -> Explanation | None:
+        """The figure in the chosen line."""
+        item = self.currentItem()
+        found: Explanation | None = None if item is None else item.data(_NAME, _EXPLANATION)
+        return found
+
+    def copy_chosen(self) -> None:
+        """Put the chosen figure with all it is made of on the clipboard; without a choice, everything."""
+        explanation = self.chosen() or self._explanation
+        if explanation is not None:
+            QGuiApplication.clipboard().setText(as_text(explanation))
+
+    def copy_all(self) -> None:
+        """Put the whole tree on the clipboard."""
+        if self._explanation is not None:
+            QGuiApplication.clipboard().setText(as_text(self._explanation))
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow light and dark."""
@@ -73,6 +106,7 @@ class ExplanationTree(QTreeWidget):
     def _item(self, explanation: Explanation) -> QTreeWidgetItem:
         how = " · ".join(part for part in (explanation.formula, explanation.provenance) if part)
         item = QTreeWidgetItem([explanation.name, explanation.value, how])
+        item.setData(_NAME, _EXPLANATION, explanation)
         item.setTextAlignment(_VALUE, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         item.setFont(_HOW, theme.font(Size.SMALL))
         item.setForeground(_HOW, QBrush(QColor(theme.colours_of(self).muted)))
@@ -82,3 +116,50 @@ class ExplanationTree(QTreeWidget):
         for part in explanation.inputs:
             item.addChild(self._item(part))
         return item
+
+    def _show_menu(self, position: QPoint) -> None:
+        menu = QMenu(self)
+        menu.addAction(self.tr("&Copy this figure and its parts"), self.copy_chosen)
+        menu.addAction(self.tr("Copy &all"), self.copy_all)
+        menu.addSeparator()
+        menu.addAction(self.tr("&Unfold everything"), self.expandAll)
+        menu.addAction(self.tr("&Fold everything"), self.collapseAll)
+        menu.exec(self.viewport().mapToGlobal(position))
+        menu.deleteLater()
+
+
+def as_text(explanation: Explanation, depth: int = 0) -> str:
+    """A figure and what it is made of as indented text."""
+    pad = "  " * depth
+    lines = [f"{pad}{explanation.name}: {explanation.value}" if explanation.value else f"{pad}{explanation.name}"]
+    lines += [f"{pad}  = {explanation.formula}"] if explanation.formula else []
+    lines += [f"{pad}  [{explanation.provenance}]"] if explanation.provenance else []
+    return "\n".join([*lines, *(as_text(part, depth + 1) for part in explanation.inputs)])
+
+
+class ExplanationPage(QWidget):
+    """The tree, and below it the chosen line in full."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Empty."""
+        super().__init__(parent)
+        self.tree = ExplanationTree(self)
+        self.detail = WrappingLabel(self)
+        self.detail.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        set_role(self.detail, "small")
+        self.detail.setContentsMargins(GRID, 0, GRID, GRID // 2)
+        self.detail.hide()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID // 2)
+        column.addWidget(self.tree, 1)
+        column.addWidget(self.detail)
+        self.tree.currentItemChanged.connect(self._say)
+
+    def _say(self) -> None:
+        found = self.tree.chosen()
+        lines = [] if found is None else [f"{found.name}: {found.value}", found.formula, found.provenance]
+        self.detail.setText("\n".join(line for line in lines if line))
+        self.detail.setVisible(found is not None and bool(found.formula or found.provenance))

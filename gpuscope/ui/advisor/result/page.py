@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QTextOption
-from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QSplitter, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QSplitter, QTabWidget, QVBoxLayout, QWidget
 
-from gpuscope.domain.recommendation import Recommendation
+from gpuscope.domain.recommendation import Candidate, Constraints, Recommendation
 from gpuscope.ui.advisor.result.cells import configuration_name, place
-from gpuscope.ui.advisor.result.explanation import ExplanationTree
+from gpuscope.ui.advisor.result.explanation import ExplanationPage
+from gpuscope.ui.advisor.result.ownership import OwnershipPage
 from gpuscope.ui.advisor.result.plot import CostTimePlot
-from gpuscope.ui.advisor.result.rejected import RejectedList
+from gpuscope.ui.advisor.result.rejected import RejectedPage
+from gpuscope.ui.advisor.result.robustness import RobustnessPage
+from gpuscope.ui.advisor.result.serving import ServingPage
 from gpuscope.ui.advisor.result.table_view import CandidateTable
 from gpuscope.ui.advisor.result.verdict import VerdictView
 from gpuscope.ui.theme import GRID
@@ -32,20 +34,21 @@ class ResultPage(QWidget):
         self.verdict = VerdictView(self)
         self.table = CandidateTable(self)
         self.plot = CostTimePlot(self)
-        self.explanation = ExplanationTree(self)
-        self.rejected = RejectedList(self)
-        self.assumptions = QPlainTextEdit(self)
-        self.assumptions.setReadOnly(True)
-        self.assumptions.setTabChangesFocus(True)
-        self.assumptions.setWordWrapMode(QTextOption.WrapMode.WordWrap)
-        self.assumptions.setAccessibleName(self.tr("Assumptions and prices"))
+        self.why = ExplanationPage(self)
+        self.explanation = self.why.tree
+        self.rejected = RejectedPage(self)
+        self.ownership = OwnershipPage(self)
+        self.serving = ServingPage(self)
+        self.robustness = RobustnessPage(self)
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
         self.tabs.setUsesScrollButtons(True)
         self.tabs.addTab(self.plot, self.tr("Plot"))
-        self.tabs.addTab(self.explanation, self.tr("Why"))
+        self.tabs.addTab(self.why, self.tr("Why"))
+        self.tabs.addTab(self.ownership, self.tr("Own or rent"))
+        self.tabs.addTab(self.serving, self.tr("Service"))
+        self.tabs.addTab(self.robustness, self.tr("How sure"))
         self.tabs.addTab(self.rejected, self.tr("Rejected"))
-        self.tabs.addTab(self.assumptions, self.tr("Assumptions"))
         self._lay_out()
         self.table.chosen.connect(self._on_chosen)
         self.plot.chosen.connect(self.table.choose)
@@ -59,9 +62,12 @@ class ResultPage(QWidget):
         self.table.setVisible(bool(recommendation.candidates))
         self.plot.show_recommendation(recommendation)
         self.rejected.show_rejected(recommendation.rejected)
-        self.tabs.setTabText(2, self.tr("Rejected ({0})").format(len(recommendation.rejected)))
-        self.assumptions.setPlainText(self._assumptions_text(recommendation))
-        self.explanation.explain(None)
+        rejected = self.tabs.indexOf(self.rejected)
+        self.tabs.setTabText(rejected, self.tr("Rejected ({0})").format(len(recommendation.rejected)))
+        self._show_tab(self.serving, shown=any(each.serving is not None for each in recommendation.candidates))
+        self._show_tab(self.ownership, shown=any(each.cost_over_years for each in recommendation.candidates))
+        self.robustness.show_recommendation(recommendation)
+        self._show_candidate(None)
         number = self._number_of(self._picked)
         if number is not None:
             self.table.choose(number)
@@ -98,7 +104,16 @@ class ResultPage(QWidget):
         if not self._showing:
             self._picked = None if number == self._recommendation.recommended else self._key(number)
         self.plot.choose(number)
-        self.explanation.explain(self._recommendation.candidates[number].explanation)
+        self._show_candidate(self._recommendation.candidates[number])
+
+    def _show_candidate(self, candidate: Candidate | None) -> None:
+        constraints = Constraints() if self._recommendation is None else self._recommendation.constraints
+        self.explanation.explain(None if candidate is None else candidate.explanation)
+        self.ownership.show_candidate(candidate, constraints.economics)
+        self.serving.show_candidate(candidate, constraints.serving)
+
+    def _show_tab(self, page: QWidget, *, shown: bool) -> None:
+        self.tabs.setTabVisible(self.tabs.indexOf(page), shown)
 
     def _key(self, number: int) -> tuple[str, str]:
         candidate = self._recommendation.candidates[number]  # type: ignore[union-attr]  # there is one while rows are
@@ -110,15 +125,3 @@ class ResultPage(QWidget):
         numbers = range(len(self._recommendation.candidates))
         fallback = self._recommendation.recommended or 0
         return next((number for number in numbers if self._key(number) == key), fallback)
-
-    def _assumptions_text(self, recommendation: Recommendation) -> str:
-        parts = [f"• {sentence}" for sentence in recommendation.assumptions]
-        if recommendation.sensitivity:
-            parts += ["", self.tr("What would change the choice:")]
-            parts += [f"• {each.sentence}" for each in recommendation.sensitivity]
-        offers = [candidate.offer for candidate in recommendation.candidates if candidate.offer is not None]
-        undated = self.tr("undated")
-        sources = sorted({f"• {each.provider}: {each.price_date or undated}, {each.source}" for each in offers})
-        if sources:
-            parts += ["", self.tr("Prices:"), *sources]
-        return "\n".join(parts) if parts else self.tr("None were needed.")

@@ -116,18 +116,21 @@ class CostTimePlot(QWidget):
         self._plot.setAccessibleName(self.tr("Cost against time"))
         self.setWhatsThis(
             self.tr(
-                "Each mark is a configuration: to the left is faster, below is cheaper. Lines are the ranges of both. "
-                "Both axes are logarithmic. Click a mark to choose its configuration."
+                "Each mark is a configuration: to the left is faster, below is cheaper. Lines are the ranges of both; "
+                "the dashed line joins those that no other beats. Both axes are logarithmic. Click a mark to choose "
+                "its configuration."
             )
         )
         self._plot.setMenuEnabled(False)
         self._plot.hideButtons()
         self._plot.getPlotItem().getViewBox().setMouseEnabled(x=False, y=False)
         self._ranges = pg.PlotCurveItem(connect="pairs")
+        self._front = pg.PlotCurveItem()
         self._marks = pg.ScatterPlotItem(hoverable=True, tip=None)
         self._marks.sigClicked.connect(self._on_clicked)
         self._marks.sigHovered.connect(self._on_hovered)
         self._plot.addItem(self._ranges)
+        self._plot.addItem(self._front)
         self._plot.addItem(self._marks)
         self._legend = QLabel(self)
         set_role(self._legend, "muted")
@@ -206,6 +209,9 @@ class CostTimePlot(QWidget):
         line.setAlpha(110)
         self._ranges.setPen(pg.mkPen(line, width=1))
         self._ranges.setData(xs, ys, connect="pairs")
+        front_x, front_y = front_line([point for point in self._points if self._candidates[point.number].pareto])
+        self._front.setPen(pg.mkPen(colours.accent, width=1.5, style=Qt.PenStyle.DashLine))
+        self._front.setData(front_x, front_y)
         self._marks.setData([self._spot(point, colours) for point in self._points])
         self._legend.setText(self._legend_text())
         if xs:
@@ -234,6 +240,8 @@ class CostTimePlot(QWidget):
         parts = [text for key, text in words.items() if key in shown]
         if any(point.number == self._recommended for point in self._points):
             parts.append("★ " + self.tr("recommended"))
+        if any(self._candidates[point.number].pareto for point in self._points):
+            parts.append("╌ " + self.tr("best trade-offs"))
         return "&nbsp;&nbsp;&nbsp;".join(parts)
 
     def _on_clicked(self, _item: object, spots: list[pg.SpotItem]) -> None:
@@ -248,6 +256,25 @@ class CostTimePlot(QWidget):
                 configuration_name(candidate.gpu, candidate.gpu_name, candidate.count) + ", " + place(candidate)
             )
         self._plot.setToolTip("\n".join(lines))
+
+
+def front_line(front: list[Point]) -> tuple[list[float], list[float]]:
+    """Coordinates of the line through the candidates that no other beats, as stairs.
+
+    A purchase price and the rent for one job are different things: the line is that of rents, or of what there is.
+    """
+    rented = [point for point in front if point.acquisition != "buy"]
+    xs: list[float] = []
+    ys: list[float] = []
+    for x, y in sorted(_log(point) for point in rented or front):
+        if ys and y >= ys[-1]:
+            continue  # on the front for its energy
+        if ys:
+            xs.append(x)
+            ys.append(ys[-1])
+        xs.append(x)
+        ys.append(y)
+    return xs, ys
 
 
 def _tick_money(value: float) -> str:

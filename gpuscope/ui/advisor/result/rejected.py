@@ -1,10 +1,10 @@
-"""The configurations that are out, and why."""
+"""The configurations that are out, and why; filtered by words."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QBrush, QColor
-from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
+from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from gpuscope.domain.recommendation import Rejected
 from gpuscope.ui import theme
@@ -48,11 +48,56 @@ class RejectedList(QTreeWidget):
         if len(groups) == 1:
             self.expandAll()
 
+    def show_only(self, words: str) -> int:
+        """Show only the lines that hold all of the words; returns how many those are."""
+        wanted = words.lower().split()
+        count = 0
+        for top in self._children(self.invisibleRootItem()):
+            members = self._children(top)
+            for item in members:
+                text = f"{top.text(0)} {item.text(0)} {item.text(1)}".lower()
+                item.setHidden(not all(word in text for word in wanted))
+            shown = sum(not item.isHidden() for item in members)
+            top.setHidden(not shown)
+            if wanted:
+                top.setExpanded(bool(shown))
+            count += shown
+        return count
+
+    @staticmethod
+    def _children(item: QTreeWidgetItem) -> list[QTreeWidgetItem]:
+        children = (item.child(row) for row in range(item.childCount()))
+        return [child for child in children if child is not None]
+
     def changeEvent(self, event: QEvent) -> None:
         """Follow light and dark."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and self._rejected:
             self.show_rejected(self._rejected)
+
+
+class RejectedPage(QWidget):
+    """A line to type in what is looked for, and the list."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Empty until the list is shown something."""
+        super().__init__(parent)
+        self.list = RejectedList(self)
+        self.filter = QLineEdit(self)
+        self.filter.setPlaceholderText(self.tr("Filter, such as L40S or memory"))
+        self.filter.setAccessibleName(self.tr("Filter the rejected configurations"))
+        self.filter.setClearButtonEnabled(True)
+        self.filter.textChanged.connect(self.list.show_only)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, theme.GRID // 2, 0, 0)
+        column.setSpacing(theme.GRID // 2)
+        column.addWidget(self.filter)
+        column.addWidget(self.list, 1)
+
+    def show_rejected(self, rejected: tuple[Rejected, ...]) -> None:
+        """Replace the list; the filter stays."""
+        self.list.show_rejected(rejected)
+        self.list.show_only(self.filter.text())
 
 
 def _title(code: str) -> str:
@@ -69,4 +114,17 @@ def _title(code: str) -> str:
         "no_offer": translate("Advisor", "No offer known"),
         "precision": translate("Advisor", "Precision not supported"),
         "dominated": translate("Advisor", "Beaten in time and in cost"),
+        "not_on_sale": translate("Advisor", "Not for sale"),
+        "unknown_time": translate("Advisor", "Time not known"),
+        "unknown_cost": translate("Advisor", "Cost not known"),
+        "not_asked": translate("Advisor", "Not among those asked for"),
+        "latency": translate("Advisor", "Too slow for the latency asked for"),
+        "ecc": translate("Advisor", "Memory without ECC"),
+        "form_factor": translate("Advisor", "Another form factor"),
+        "interconnect": translate("Advisor", "Another interconnect"),
+        "network": translate("Advisor", "Another network"),
+        "licence": translate("Advisor", "Licence forbids data centres"),
+        "residency": translate("Advisor", "Data may not be there"),
+        "rack_power": translate("Advisor", "Too much power for the rack"),
+        "throughput": translate("Advisor", "Too slow"),
     }.get(code, code.replace("_", " ").capitalize())
