@@ -12,7 +12,7 @@ from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.choice.alternates import alternates
 from gpuscope.advisor.choice.assumptions import assumptions, price_dates
 from gpuscope.advisor.choice.candidates import Builder
-from gpuscope.advisor.choice.constraints import check
+from gpuscope.advisor.choice.constraints import RENT, check
 from gpuscope.advisor.choice.footprint_sense import check_footprint, says_anything
 from gpuscope.advisor.choice.judging import explained
 from gpuscope.advisor.choice.naming import hardware
@@ -77,8 +77,9 @@ class Advisor:
             decision = fix_first(decision, job.data_wait_s)
         ranked = _in_rank(found, decision)
         on_front = front(ranked)
+        rival = next((option for option in found.passed if option.candidate.acquisition == RENT), None)
         candidates = tuple(
-            msgspec.structs.replace(explained(option), pareto=best)
+            msgspec.structs.replace(explained(option, found.money.over_years(option, rival)), pareto=best)
             for option, best in zip(ranked, on_front, strict=True)
         )
         chosen = None if decision.chosen is None else 0

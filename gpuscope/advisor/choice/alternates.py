@@ -32,7 +32,7 @@ def alternates(ranked: Sequence[Option], on_front: Sequence[bool], chosen: int, 
     best = ranked[chosen]
     picks: list[int] = []
 
-    def add(wanted: Callable[[Option], bool], *, same_hardware: bool = False) -> None:
+    def add(wanted: Callable[[Option], bool], *, same_hardware: bool = False, worthy_only: bool = True) -> None:
         taken = {ranked[index].hardware for index in (*picks, chosen)}
         fitting = [
             index
@@ -43,7 +43,7 @@ def alternates(ranked: Sequence[Option], on_front: Sequence[bool], chosen: int, 
             and len(option.risks) <= len(best.risks) + 1
             and wanted(option)
         ]
-        worthy = [index for index in fitting if on_front[index]] or fitting
+        worthy = [index for index in fitting if on_front[index] or not worthy_only] or fitting
         picks.extend(worthy[:1])
 
     kinds = {option.candidate.acquisition for option in ranked}
@@ -53,7 +53,8 @@ def alternates(ranked: Sequence[Option], on_front: Sequence[bool], chosen: int, 
     add(lambda option: _faster(option, best))
     if best.candidate.acquisition != BUY and BUY in kinds:
         before = len(picks)
-        add(lambda option: option.candidate.acquisition == BUY)
+        # No purchase beats the rent of one piece of work, so the best of them is taken, on the front or not.
+        add(lambda option: option.candidate.acquisition == BUY, worthy_only=False)
         if len(picks) == before:
             add(lambda option: option.candidate.acquisition == BUY, same_hardware=True)
     while len(picks) < 2:

@@ -9,23 +9,24 @@ import msgspec
 
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.catalogue.specs import CatalogueOffer, GpuSpec
-from gpuscope.advisor.choice import explain
 from gpuscope.advisor.choice.constraints import BUY, KEEP, RENT
+from gpuscope.advisor.choice.explain import Parts
 from gpuscope.advisor.choice.hardware import Refusal, refuse_gpu
 from gpuscope.advisor.choice.judging import figures_of, judged
+from gpuscope.advisor.choice.listings import Listing
+from gpuscope.advisor.choice.money import Money
 from gpuscope.advisor.choice.options import Option
 from gpuscope.advisor.choice.predictions import Predictions, Variant
 from gpuscope.advisor.choice.ways import Way, Ways
 from gpuscope.advisor.cost.energy import energy_kwh, power_watts
-from gpuscope.advisor.cost.prices import hourly_price, purchase_usd, rent_usd, shown_offer
 from gpuscope.advisor.job.job import TRAINING, Job
 from gpuscope.advisor.job.precision import FLOAT32, supports
 from gpuscope.advisor.job.work import Work
 from gpuscope.advisor.parallel.layouts import available_bytes
 from gpuscope.advisor.parallel.scaling import Scaled
 from gpuscope.advisor.parallel.search import Plan
-from gpuscope.advisor.parallel.topology import topology_at_counts
-from gpuscope.advisor.timing.time_model import MEASURED, StepTime
+from gpuscope.advisor.parallel.topology import Topology, topology_at_counts
+from gpuscope.advisor.timing.time_model import MEASURED
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import (
     Candidate,
@@ -55,9 +56,9 @@ class Builder:
         self._work = work
         self._constraints = constraints
         self._catalogue = catalogue
-        self._today = today
         self._variants = predictions.variants(constraints)
         self._ways = Ways(catalogue, constraints, serverless=self._job.stage != TRAINING)
+        self.money = Money(constraints, self._ways, today, predictions.owned)
 
     @property
     def _job(self) -> Job:
@@ -89,8 +90,8 @@ class Builder:
         )
         if limits.acquisition == BUY or asked_for_gpu or self._job.precision != FLOAT32:
             return
-        for offer in self._ways.without_gpu():
-            option = self._on_cpu(offer)
+        for listing in self._ways.without_gpu():
+            option = self._on_cpu(listing)
             if option is not None:
                 yield option
 
@@ -118,7 +119,7 @@ class Builder:
         )
         scaled = Scaled(single.seconds, self._work.batches_per_step, 0.0, 0.0, single.how)
         candidate = self._timed(candidate, scaled)
-        return self._judged(candidate, self._variants[0], single, scaled, None, None)
+        return self._judged(candidate, self._variants[0], Parts(self._work, single, scaled, None, ""))
 
     def _refuse_precision(self, gpu: GpuSpec) -> Refusal:
         names = " or ".join(variant.job.precision for variant in self._variants)
@@ -171,12 +172,14 @@ class Builder:
             interconnect="" if topology.intra is None else topology.intra.name,
             network="" if topology.inter is None else topology.inter.name,
         )
-        candidate = self._timed(candidate, plan.scaled)
-        candidate = self._rented(candidate, way) if way.offer is not None else self._bought(candidate, way, gpu)
-        return self._judged(candidate, variant, single, plan.scaled, plan, way)
+        scaled = _slowed(plan.scaled, self.money.slowdown(gpu, way))
+        purchase = self.money.purchase(gpu, way) if way.acquisition == BUY else None
+        candidate = self.money.priced(self._timed(candidate, scaled), way, purchase)
+        parts = Parts(self._work, single, scaled, plan, "", gpu, way, purchase=purchase)
+        return self._judged(candidate, variant, parts)
 
-    def _on_cpu(self, offer: CatalogueOffer) -> Option | None:
-        variant = self._variants[0]
+    def _on_cpu(self, listing: Listing) -> Option | None:
+        variant, offer = self._variants[0], listing.offer
         cpu = self._catalogue.cpu(offer.cpu_id)
         single = self._predictions.cpu_step(variant, cpu, _cores(offer))
         needed = variant.job.footprint.memory.host_rss_bytes
@@ -188,7 +191,6 @@ class Builder:
             cpu=cpu.id,
             count=0,
             acquisition=RENT,
-            offer=shown_offer(offer, self._today),
             precision=FLOAT32,
             fits=None if needed is None or memory is None else True,
             memory=CandidateMemory(
@@ -197,23 +199,9 @@ class Builder:
             confidence=single.confidence,
         )
         scaled = Scaled(single.seconds, 1.0, 0.0, 0.0, single.how)
-        candidate = _priced(self._timed(candidate, scaled), hourly_price(offer))
-        return self._judged(candidate, variant, single, scaled, None, None)
-
-    def _rented(self, candidate: Candidate, way: Way) -> Candidate:
-        assert way.offer is not None
-        shown = shown_offer(way.offer, self._today)
-        return _priced(msgspec.structs.replace(candidate, offer=shown), way.usd_per_hour)
-
-    def _bought(self, candidate: Candidate, way: Way, gpu: GpuSpec) -> Candidate:
-        system = way.system
-        listed = None if system is None or system.price_usd is None else system.price_usd * way.machines
-        price = listed or purchase_usd(gpu, candidate.count)
-        return msgspec.structs.replace(
-            candidate,
-            system=system.name if system is not None else None,
-            cost_usd=None if price is None else Range.exact(price),
-        )
+        way = Way(RENT, _NO_GPUS, 1, listing)
+        candidate = self.money.priced(self._timed(candidate, scaled), way, None)
+        return self._judged(candidate, variant, Parts(self._work, single, scaled, None, "", None, way))
 
     def _timed(self, candidate: Candidate, scaled: Scaled) -> Candidate:
         if scaled.seconds is None:
@@ -226,25 +214,14 @@ class Builder:
             time_to_finish_s=self._work.seconds(scaled.seconds, scaled.batches),
         )
 
-    def _judged(
-        self,
-        candidate: Candidate,
-        variant: Variant,
-        single: StepTime,
-        scaled: Scaled,
-        plan: Plan | None,
-        way: Way | None,
-    ) -> Option:
-        """Add energy, and hold it against the constraints."""
-        gpu = self._catalogue.gpu(candidate.gpu)
-        watts, power_how = (
-            (None, "not known for CPUs") if gpu is None else power_watts(variant.job, gpu, candidate.count)
-        )
-        energy = energy_kwh(candidate.time_to_finish_s, watts)
-        candidate = msgspec.structs.replace(candidate, energy_kwh=energy)
-        figures = figures_of(candidate, self._work, scaled.batches, gpu, way, watts)
-        parts = explain.Parts(self._work, single, scaled, plan, power_how)
-        return judged(candidate, figures, self._constraints, parts)
+    def _judged(self, candidate: Candidate, variant: Variant, parts: Parts) -> Option:
+        """Add power and energy, and hold it against the constraints."""
+        gpu = parts.gpu or self._catalogue.gpu(candidate.gpu)
+        watts, how = (None, "not known for CPUs") if gpu is None else power_watts(variant.job, gpu, candidate.count)
+        power = self.money.power(parts.gpu, parts.way, watts, how)
+        parts = parts._replace(gpu=gpu, power_how=how, power=power)
+        candidate = msgspec.structs.replace(candidate, energy_kwh=energy_kwh(candidate.time_to_finish_s, watts))
+        return judged(candidate, figures_of(candidate, parts, self.money, watts), self._constraints, parts)
 
     def _too_small(self, gpu: GpuSpec, plan: Plan) -> str:
         need = plan.need
@@ -263,14 +240,16 @@ def rejected(gpu: GpuSpec, count: int, refusal: Refusal) -> Rejected:
     )
 
 
-def _priced(candidate: Candidate, usd_per_hour: float | None) -> Candidate:
-    if usd_per_hour is None:
-        return candidate
-    return msgspec.structs.replace(
-        candidate,
-        cost_usd_per_hour=Range.exact(usd_per_hour),
-        cost_usd=rent_usd(candidate.time_to_finish_s, usd_per_hour),
-    )
+def _slowed(scaled: Scaled, factor: Range) -> Scaled:
+    """Longer steps on average, for what interruptions lose."""
+    if scaled.seconds is None or factor.high == 1:
+        return scaled
+    step = scaled.seconds
+    slower = Range(low=step.low * factor.low, mid=step.mid * factor.mid, high=step.high * factor.high)
+    return scaled._replace(seconds=slower, how=f"{scaled.how}; × {factor.mid:.3g} for what interruptions lose")
+
+
+_NO_GPUS = Topology("", 1, 1, None, None)
 
 
 def _cores(offer: CatalogueOffer) -> float | None:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gpuscope.advisor.choice.naming import title
+from gpuscope.advisor.catalogue.specs import GpuSpec
+from gpuscope.advisor.choice.naming import purchase_words, title
+from gpuscope.advisor.choice.ways import Way
+from gpuscope.advisor.cost.machine import MachinePower
+from gpuscope.advisor.cost.purchase import Purchase
 from gpuscope.advisor.job.work import Work, compared_cost
 from gpuscope.advisor.parallel.scaling import Scaled
 from gpuscope.advisor.parallel.search import Plan
@@ -34,18 +38,33 @@ class Parts(NamedTuple):
     plan: Plan | None
     """Layout and memory; None: not laid out, as on the machine at hand."""
     power_how: str
+    gpu: GpuSpec | None = None
+    way: Way | None = None
+    """How it is got; None: it is at hand."""
+    power: MachinePower | None = None
+    """Of the whole machines."""
+    purchase: Purchase | None = None
+    """Before tax, where it is bought."""
 
 
-def whole(candidate: Candidate, parts: Parts) -> Explanation:
-    """Every figure of a candidate, unfolded."""
+def whole(candidate: Candidate, parts: Parts, owned: Explanation | None) -> Explanation:
+    """Every figure of a candidate, unfolded.
+
+    Args:
+        candidate: complete but for this.
+        parts: what its figures were made of.
+        owned: owning and renting over years; None: not of interest.
+    """
     trees: list[Explanation] = []
     if parts.plan is not None:
         trees.append(memory_tree(parts.plan, candidate.memory.available_bytes or 0))
     trees += [
         time_tree(parts.single, parts.scaled, parts.work, candidate.time_to_finish_s),
-        cost_tree(candidate),
+        cost_tree(candidate, parts),
         energy_tree(candidate.energy_kwh, parts.power_how),
     ]
+    if owned is not None:
+        trees.append(owned)
     return Explanation(name=title(candidate), value=candidate.acquisition, inputs=tuple(trees))
 
 
@@ -116,25 +135,28 @@ def time_tree(single: StepTime, scaled: Scaled, work: Work, total: Range | None)
     )
 
 
-def cost_tree(candidate: Candidate) -> Explanation:
+def cost_tree(candidate: Candidate, parts: Parts) -> Explanation:
     """What it costs and where the price comes from."""
     offer = candidate.offer
     if candidate.acquisition == "keep":
         return Explanation(name="Cost", value="none: it is at hand", provenance="given")
     if offer is not None and candidate.cost_usd_per_hour is not None:
+        machines = 1 if parts.way is None else parts.way.machines
         price = Explanation(
             name="Price an hour",
             value=format_money(candidate.cost_usd_per_hour.mid),
-            provenance=f"catalogue: {offer.price_date or 'undated'}, {offer.source} {offer.source_url}",
+            formula=f"{machines} × the price of an instance, with tax" if machines > 1 else "",
+            provenance=f"catalogue: {candidate.price_kind}, {offer.price_date or 'undated'}, {offer.source} "
+            f"{offer.source_url}".rstrip(),
         )
         value = format_money_range(candidate.cost_usd) if candidate.cost_usd is not None else "by the hour"
         return Explanation(name="Cost", value=value, formula="time × price", provenance="derived", inputs=(price,))
-    if candidate.cost_usd is not None:
+    if candidate.cost_usd is not None and parts.purchase is not None:
         return Explanation(
             name="Cost",
             value=format_money(candidate.cost_usd.mid),
-            formula="launch price × GPUs; the machine around them is not in it",
-            provenance="catalogue: launch price, which is not a quote",
+            formula=f"{parts.purchase.formula}, with tax",
+            provenance=f"{parts.purchase.kind}: {parts.purchase.source}",
         )
     return Explanation(name="Cost", value="needs a quote", provenance="the catalogue has no price")
 
@@ -174,9 +196,7 @@ def _money_words(candidate: Candidate, compared_usd: float | None) -> str:
     if candidate.acquisition == "keep":
         return "costs nothing more"
     if candidate.acquisition == "buy":
-        if candidate.cost_usd is None:
-            return "price needs a quote"
-        return f"launch price {format_money(candidate.cost_usd.mid)}, not a quote"
+        return purchase_words(candidate)
     offer, hourly = candidate.offer, candidate.cost_usd_per_hour
     if offer is None or hourly is None:
         return "price needs a quote"

@@ -4,42 +4,33 @@ from __future__ import annotations
 
 import msgspec
 
-from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.choice import explain
 from gpuscope.advisor.choice.constraints import BUY, KEEP
 from gpuscope.advisor.choice.explain import Parts
 from gpuscope.advisor.choice.limits import breaches, risks
+from gpuscope.advisor.choice.money import Money, Owned
 from gpuscope.advisor.choice.options import Figures, Option
-from gpuscope.advisor.choice.ways import Way
-from gpuscope.advisor.job.work import Work
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Candidate, Constraints
 
-_ALL_IN = 2.0
-"""Most that a machine takes in all, over the board power of its GPUs: 10.2 kW for 5.6 kW in a DGX H100, 6.5 for 3.2 in
-a DGX A100 (NVIDIA's data sheets)."""
 
-
-def figures_of(
-    candidate: Candidate, work: Work, batches: float, gpu: GpuSpec | None, way: Way | None, watts: Range | None
-) -> Figures:
+def figures_of(candidate: Candidate, parts: Parts, money: Money, watts: Range | None) -> Figures:
     """What ranking and limits look at.
 
     Args:
         candidate: with time and price.
-        work: how much there is to do.
-        batches: of one device, in a step.
-        gpu: its GPU; None: it has none, or it is not known.
-        way: how it is got; None: it is at hand, or a CPU instance.
+        parts: what it was made of.
+        money: prices.
         watts: mean power of its GPUs.
     """
-    step = candidate.step_time_s
+    work, step, gpu = parts.work, candidate.step_time_s, parts.gpu
     seconds = high = None
     if step is not None:
-        seconds = work.compared_seconds(step, batches)
+        seconds = work.compared_seconds(step, parts.scaled.batches)
         high = seconds * step.high / step.mid
-    once, hourly = _money(candidate)
+    once, hourly = _costs(candidate, parts, money)
     board = 0.0 if candidate.count == 0 else None if gpu is None or not gpu.tdp_w else gpu.tdp_w * candidate.count
+    bought = candidate.acquisition == BUY and candidate.cost_usd is not None
     return Figures(
         acquisition=candidate.acquisition,
         seconds=seconds,
@@ -47,10 +38,12 @@ def figures_of(
         total_known=work.batches is not None,
         once_usd=once,
         hourly_usd=hourly,
+        hours=None if candidate.acquisition == KEEP else money.hours,
+        purchase_usd=candidate.cost_usd.mid if bought and candidate.cost_usd is not None else None,
         throughput=None if candidate.throughput is None else candidate.throughput.mid,
         throughput_low=None if candidate.throughput is None else candidate.throughput.low,
         power_w=board,
-        machine_w=_machine_watts(candidate, gpu, way),
+        machine_w=_machine_watts(parts),
         energy_kwh=None if seconds is None or watts is None else seconds * watts.mid / 3.6e6,
         doubts=int(_fit_doubt(candidate) is not None),
     )
@@ -63,32 +56,41 @@ def judged(candidate: Candidate, figures: Figures, limits: Constraints, parts: P
     return Option(candidate, figures, breaches(figures, limits), doubts if fit is None else (fit, *doubts), parts)
 
 
-def explained(option: Option) -> Candidate:
-    """The candidate with its reason in a sentence and every figure unfolded."""
+def explained(option: Option, owned: Owned | None) -> Candidate:
+    """The candidate with its costs over years, its reason in a sentence and every figure unfolded."""
     candidate = option.candidate
+    if owned is not None:
+        candidate = msgspec.structs.replace(candidate, cost_over_years=owned.costs)
     return msgspec.structs.replace(
         candidate,
         reason=explain.reason(candidate, option.figures.usd, option.risks, option.parts.scaled.how),
-        explanation=explain.whole(candidate, option.parts),
+        explanation=explain.whole(candidate, option.parts, None if owned is None else owned.tree),
     )
 
 
-def _money(candidate: Candidate) -> tuple[float | None, float | None]:
+def _costs(candidate: Candidate, parts: Parts, money: Money) -> tuple[float | None, float | None]:
+    """What is paid at once (over years: in all), and what is paid for each hour of use."""
     if candidate.acquisition == KEEP:
         return 0.0, 0.0
+    hourly = None if candidate.cost_usd_per_hour is None else candidate.cost_usd_per_hour.mid
+    if parts.gpu is None or parts.way is None or not money.lasting:
+        price = None if candidate.cost_usd is None else candidate.cost_usd.mid
+        return (price, 0.0) if candidate.acquisition == BUY else (0.0, hourly)
+    over_years = money.lasting_usd(parts.gpu, parts.way, parts.power)
     if candidate.acquisition == BUY:
-        return None if candidate.cost_usd is None else candidate.cost_usd.mid, 0.0
-    return 0.0, None if candidate.cost_usd_per_hour is None else candidate.cost_usd_per_hour.mid
+        return over_years, 0.0
+    if over_years is not None and (hourly is None or over_years < hourly * (money.hours or 0.0)):
+        return over_years, 0.0
+    return 0.0, hourly
 
 
-def _machine_watts(candidate: Candidate, gpu: GpuSpec | None, way: Way | None) -> tuple[float, float] | None:
-    if way is not None and way.system is not None and way.system.max_power_kw:
-        watts = 1000 * way.system.max_power_kw
-        return watts, watts
-    if gpu is None or not gpu.tdp_w:
+def _machine_watts(parts: Parts) -> tuple[float, float] | None:
+    """Power of one machine: that of its GPUs alone, and what the place has to deliver."""
+    if parts.gpu is None or parts.way is None or parts.power is None:
         return None
-    boards = gpu.tdp_w * candidate.count / candidate.nodes
-    return boards, boards * _ALL_IN
+    machines = parts.way.machines
+    boards = (parts.gpu.tdp_w or 0.0) * parts.way.topology.gpus / machines
+    return boards, max(boards, parts.power.provisioned_w / machines)
 
 
 def _fit_doubt(candidate: Candidate) -> str | None:

@@ -60,7 +60,7 @@ def measures(figures: Figures, limits: Constraints) -> Iterator[Measure]:
     if limits.budget_usd_per_hour is not None and figures.acquisition != BUY:
         yield Measure("budget_usd_per_hour", limits.budget_usd_per_hour, figures.hourly_usd, figures.hourly_usd)
     if limits.budget_usd is not None and (figures.acquisition == BUY or figures.total_known):
-        yield Measure("budget_usd", limits.budget_usd, figures.usd, figures.usd_high)
+        yield Measure("budget_usd", limits.budget_usd, figures.price_usd, figures.price_usd_high)
     if limits.power_limit_w is not None:
         yield Measure("power_limit_w", limits.power_limit_w, figures.power_w, figures.power_w)
     if limits.rack_power_w is not None and figures.acquisition == BUY:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from gpuscope.advisor.cost.purchase import QUOTE
 from gpuscope.domain.recommendation import Candidate
+from gpuscope.domain.units import format_money
 
 
 def title(candidate: Candidate) -> str:
@@ -23,3 +25,17 @@ def title(candidate: Candidate) -> str:
 def hardware(candidate: Candidate) -> str:
     """`2× L4`."""
     return f"{candidate.count}× {candidate.gpu_name or candidate.gpu or 'unknown GPU'}"
+
+
+def purchase_words(candidate: Candidate) -> str:
+    """What is known of a purchase price: `about $2,249 with the machine by its launch price, so ask for a quote`."""
+    if candidate.cost_usd is None:
+        costs = candidate.cost_over_years
+        worth = None if costs is None else costs.worth_below_usd
+        if not worth:
+            return "it needs a quote"
+        return f"it needs a quote, and is worth it below {format_money(worth)}"
+    price = format_money(candidate.cost_usd.mid)
+    if candidate.price_kind == QUOTE:
+        return f"{price} by your quote"
+    return f"about {price} with the machine by its {candidate.price_kind}, so ask for a quote"

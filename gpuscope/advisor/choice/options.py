@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from gpuscope.advisor.choice.constraints import BUY
 from gpuscope.advisor.choice.explain import Parts
 from gpuscope.domain.recommendation import Candidate
 
@@ -29,9 +30,12 @@ class Figures(NamedTuple):
     total_known: bool
     """Whether `seconds` is the whole work."""
     once_usd: float | None
-    """Paid whatever is done: a purchase; 0 for a rent."""
+    """Paid whatever is done: a purchase, or owning over years; 0 for a rent."""
     hourly_usd: float | None
     """Paid while it is used."""
+    hours: float | None
+    """Of use over years; None: as many as the work takes."""
+    purchase_usd: float | None
     throughput: float | None
     throughput_low: float | None
     power_w: float | None
@@ -43,26 +47,36 @@ class Figures(NamedTuple):
     """Other doubts than those about limits: whether it fits."""
 
     @property
+    def lasting(self) -> bool:
+        """Costs are of hours over years, whatever is done in them, not of one piece of work."""
+        return self.hours is not None
+
+    @property
     def usd(self) -> float | None:
-        """Cost of the work; a purchase counts in full."""
-        running = self.running_usd
-        return None if self.once_usd is None or running is None else self.once_usd + running
+        """Cost of the work, where a purchase counts in full; or over years."""
+        return self._usd(self.seconds)
 
     @property
-    def running_usd(self) -> float | None:
-        """Part of the cost that grows with the time."""
-        if self.hourly_usd == 0:
-            return 0.0
-        if self.hourly_usd is None or self.seconds is None:
+    def price_usd(self) -> float | None:
+        """What a budget has to cover: the purchase, or renting for the work."""
+        return self.purchase_usd if self.acquisition == BUY else self._rent(self.seconds)
+
+    @property
+    def price_usd_high(self) -> float | None:
+        """The same if it takes as long as it may."""
+        return self.purchase_usd if self.acquisition == BUY else self._rent(self.seconds_high)
+
+    def _usd(self, seconds: float | None) -> float | None:
+        if self.once_usd is None or self.hourly_usd is None:
             return None
-        return self.hourly_usd * self.seconds / 3600
+        if self.hourly_usd == 0:
+            return self.once_usd
+        if self.hours is not None:
+            return self.once_usd + self.hourly_usd * self.hours
+        return None if seconds is None else self.once_usd + self.hourly_usd * seconds / 3600
 
-    @property
-    def usd_high(self) -> float | None:
-        """The cost if it takes as long as it may."""
-        if self.hourly_usd == 0 or self.seconds_high is None or self.once_usd is None or self.hourly_usd is None:
-            return self.usd
-        return self.once_usd + self.hourly_usd * self.seconds_high / 3600
+    def _rent(self, seconds: float | None) -> float | None:
+        return None if seconds is None or self.hourly_usd is None else self.hourly_usd * seconds / 3600
 
 
 class Option(NamedTuple):

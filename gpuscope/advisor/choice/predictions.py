@@ -9,6 +9,7 @@ import msgspec
 from gpuscope.advisor.calibration.model import EMPTY, Calibration
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.catalogue.specs import CpuSpec, GpuSpec
+from gpuscope.advisor.choice.money import Owned
 from gpuscope.advisor.job.job import Job, prepare
 from gpuscope.advisor.job.precision import precision_of
 from gpuscope.advisor.memory.memory_model import JobMemory, job_memory
@@ -42,6 +43,8 @@ class Predictions:
         self._footprint = footprint
         self._catalogue = catalogue
         self._calibration = calibration
+        self.owned: dict[object, Owned] = {}
+        """What owning costs, kept by whoever computes it."""
         self._variants: dict[VariantKey, Variant] = {}
         self._steps: dict[tuple[VariantKey, str], StepTime] = {}
         self._cpu_steps: dict[tuple[VariantKey, str | None, float | None], StepTime] = {}

@@ -14,6 +14,11 @@ from gpuscope.advisor.choice.options import Figures, Option
 from gpuscope.domain.recommendation import Constraints
 
 _UNKNOWN = float("inf")
+_WORTH_OF_SPEED = 0.5
+"""For use over years: twice the speed is worth 1.4 times the money, so that of two machines with the same price for a
+unit of speed the smaller comes first."""
+_WORTH_WITHOUT_AMOUNT = 0.2
+"""For a purchase where nobody said how much there is to do: ten times the speed is worth 1.6 times the money."""
 
 FigureKey = tuple[int, int, float, float, float, float]
 RankKey = tuple[FigureKey, str, int, str]
@@ -29,7 +34,7 @@ def figure_key(figures: Figures, limits: Constraints) -> FigureKey:
         doubts(figures, limits),
         _tier(figures, limits),
         _money(figures),
-        figures.once_usd if figures.once_usd is not None else 0.0,
+        figures.purchase_usd if figures.purchase_usd is not None else 0.0,
         figures.seconds if figures.seconds is not None else _UNKNOWN,
         figures.energy_kwh if figures.energy_kwh is not None else _UNKNOWN,
     )
@@ -51,20 +56,21 @@ def _tier(figures: Figures, limits: Constraints) -> int:
     if figures.usd is None:
         return 2
     # Without a total a purchase price and the rent of some steps are not the same kind of money.
-    return 1 if figures.acquisition == BUY and not figures.total_known and limits.acquisition != BUY else 0
+    one_sided = figures.acquisition == BUY and not figures.total_known and not figures.lasting
+    return 1 if one_sided and limits.acquisition != BUY else 0
 
 
 def _money(figures: Figures) -> float:
     usd, seconds = figures.usd, figures.seconds
-    if figures.acquisition == BUY and seconds is not None:
-        if usd is not None:
-            # For lasting use: what a unit of speed costs.
-            return usd if figures.total_known else usd * seconds
-        if figures.power_w is not None:
-            # Board energy stands in for a price that is not known: small and efficient comes first.
-            return figures.power_w * seconds
+    if usd is not None and seconds is not None:
+        if figures.lasting:
+            return usd * seconds**_WORTH_OF_SPEED
+        return usd if figures.acquisition != BUY or figures.total_known else usd * seconds**_WORTH_WITHOUT_AMOUNT
     if usd is not None:
         return usd
+    if figures.acquisition == BUY and seconds is not None and figures.power_w is not None:
+        # Board energy stands in for a price that is not known: small and efficient comes first.
+        return figures.power_w * seconds
     return _UNKNOWN if figures.hourly_usd is None or figures.acquisition == BUY else figures.hourly_usd
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.choice.candidates import Builder
 from gpuscope.advisor.choice.constraints import DEFAULT_COUNTS
+from gpuscope.advisor.choice.money import Money
 from gpuscope.advisor.choice.options import Option
 from gpuscope.advisor.choice.ranking import rank_key
 from gpuscope.domain.recommendation import Constraints, Rejected
@@ -29,6 +30,8 @@ class Found(NamedTuple):
     rejected: list[Rejected]
     at_hand: Option | None
     """The machine of the run, when it breaks no limit."""
+    money: Money
+    """The prices that they were judged by."""
 
 
 def search(builder: Builder, limits: Constraints, catalogue: Catalogue) -> Found:
@@ -50,7 +53,7 @@ def search(builder: Builder, limits: Constraints, catalogue: Catalogue) -> Found
     if at_hand is not None and at_hand.breaches:
         broken.append(at_hand)
         at_hand = None
-    return Found(sorted(passed, key=lambda option: rank_key(option, limits)), broken, rejected, at_hand)
+    return Found(sorted(passed, key=lambda option: rank_key(option, limits)), broken, rejected, at_hand, builder.money)
 
 
 def _of_counts(builder: Builder, catalogue: Catalogue, counts: tuple[int, ...]) -> tuple[list[Option], list[Rejected]]:

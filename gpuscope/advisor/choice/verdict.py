@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gpuscope.advisor.choice.constraints import BUY
-from gpuscope.advisor.choice.naming import title
+from gpuscope.advisor.choice.naming import purchase_words, title
 from gpuscope.advisor.choice.options import Option
 from gpuscope.advisor.job.work import compared_cost
 from gpuscope.domain.recommendation import Candidate, Constraints, Verdict
@@ -96,12 +96,7 @@ def _sentence(best: Option) -> str:
     candidate = best.candidate
     name = title(candidate)
     if candidate.acquisition == BUY:
-        price = (
-            "it needs a quote"
-            if candidate.cost_usd is None
-            else f"launch price {format_money(candidate.cost_usd.mid)} for the GPUs, so ask for a quote"
-        )
-        text = f"Buy {name}: {price}{_done(candidate)}"
+        text = f"Buy {name}: {purchase_words(candidate)}{_done(candidate)}"
     else:
         start = "A CPU is enough: rent" if candidate.count == 0 else "Rent"
         text = f"{start} {name}: {_rent_words(best)}"

@@ -9,8 +9,9 @@ from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.catalogue.specs import CatalogueOffer, GpuSpec, SystemSpec
 from gpuscope.advisor.choice.constraints import BUY, DEFAULT_COUNTS, MOST_GPUS, RENT
 from gpuscope.advisor.choice.hardware import Refusal, refuse_links
+from gpuscope.advisor.choice.listings import QUOTED, Listing, listings
 from gpuscope.advisor.choice.places import in_region, stays_in
-from gpuscope.advisor.cost.prices import hourly_price, on_sale, why_not_on_sale
+from gpuscope.advisor.cost.prices import on_sale, why_not_on_sale
 from gpuscope.advisor.parallel.topology import (
     Link,
     Topology,
@@ -21,6 +22,8 @@ from gpuscope.advisor.parallel.topology import (
 from gpuscope.domain.recommendation import Constraints
 
 _CARDS_OF_A_SERVER = 8
+_LEAST_OF_A_CLUSTER = 4
+"""GPUs of an instance of which several are put together without being asked for."""
 
 
 class Way(NamedTuple):
@@ -30,14 +33,14 @@ class Way(NamedTuple):
     topology: Topology
     machines: int
     """Instances or systems; a rack counts as one."""
-    offer: CatalogueOffer | None = None
+    listing: Listing | None = None
+    """Of one instance, where it is rented."""
     system: SystemSpec | None = None
 
     @property
     def usd_per_hour(self) -> float | None:
-        """Rent of all machines together."""
-        price = hourly_price(self.offer) if self.offer is not None else None
-        return None if price is None else price * self.machines
+        """Rent of all machines together, before tax."""
+        return None if self.listing is None else self.listing.usd_per_hour * self.machines
 
 
 class Ways:
@@ -51,13 +54,13 @@ class Ways:
 
     def __init__(self, catalogue: Catalogue, constraints: Constraints, *, serverless: bool) -> None:
         self._constraints = constraints
-        self._offers: dict[str | None, list[CatalogueOffer]] = defaultdict(list)
+        self._listings: dict[str | None, list[Listing]] = defaultdict(list)
         self._systems: dict[str, list[SystemSpec]] = defaultdict(list)
-        for offer in catalogue.offers:
+        for listing in listings(catalogue, constraints.economics):
             # Slices of a GPU have their own speed; they are looked at for serving alone.
-            whole = offer.gpu_count == int(offer.gpu_count) and hourly_price(offer) is not None
-            if whole and (serverless or offer.kind != "serverless"):
-                self._offers[offer.gpu_id].append(offer)
+            offer = listing.offer
+            if offer.gpu_count == int(offer.gpu_count) and (serverless or offer.kind != "serverless"):
+                self._listings[offer.gpu_id].append(listing)
         for system in catalogue.systems:
             self._systems[system.gpu_id].append(system)
 
@@ -74,9 +77,14 @@ class Ways:
         """Numbers of GPUs in the machines that are sold with them."""
         return tuple(sorted({system.gpu_count for system in self._systems[gpu.id]}))
 
-    def without_gpu(self) -> list[CatalogueOffer]:
+    def without_gpu(self) -> list[Listing]:
         """Allowed instances that have no GPU."""
-        return [offer for offer in self._offers[None] if self._refuse_offer(offer) is None]
+        return [listing for listing in self._listings[None] if self._refuse(listing.offer) is None]
+
+    def offers(self, gpu_id: str, count: int) -> list[CatalogueOffer]:
+        """Allowed instances with `count` of these GPUs, each once."""
+        found = [listing.offer for listing in self._listings[gpu_id] if listing.offer.gpu_count == count]
+        return [offer for offer in dict.fromkeys(found) if self._refuse(offer) is None]
 
     def why_none(self, gpu: GpuSpec, count: int) -> Refusal:
         """Why there is no allowed way to get `count` of these GPUs."""
@@ -96,25 +104,35 @@ class Ways:
         return code, words
 
     def _rented(self, gpu: GpuSpec, count: int, *, restricted: bool) -> list[Way]:
-        """Cheapest offer for each kind of links; `restricted`: of those that the constraints allow."""
-        offers = [o for o in self._offers[gpu.id] if not restricted or self._refuse_offer(o) is None]
+        """Cheapest listing for each kind of links and of price; `restricted`: of those that the constraints allow."""
+        known = [each for each in self._listings[gpu.id] if not restricted or self._refuse(each.offer) is None]
         cheapest: dict[object, Way] = {}
-        for offer in self._of_size(offers, count):
-            nodes = count // int(offer.gpu_count)
-            way = Way(RENT, topology_of_offer(offer, gpu, nodes), nodes, offer=offer)
-            key = (way.machines, _kind(way.topology.intra), _kind(way.topology.inter))
+        for listing in self._of_size(known, count):
+            nodes = count // int(listing.offer.gpu_count)
+            way = Way(RENT, topology_of_offer(listing.offer, gpu, nodes), nodes, listing)
+            key = (way.machines, _kind(way.topology.intra), _kind(way.topology.inter), listing.kind)
             if key not in cheapest or _price_order(way) < _price_order(cheapest[key]):
                 cheapest[key] = way
         return [cheapest[key] for key in sorted(cheapest, key=str)]
 
-    def _of_size(self, offers: list[CatalogueOffer], count: int) -> list[CatalogueOffer]:
-        """Offers of which one or several make `count` GPUs: of each provider the largest that divide it."""
+    def _of_size(self, known: list[Listing], count: int) -> list[Listing]:
+        """Instances of which one or several make `count` GPUs: of each provider the largest that divide it."""
         largest: dict[str, int] = defaultdict(int)
-        for offer in offers:
+        for offer in (listing.offer for listing in known):
             size = int(offer.gpu_count)
-            if count % size == 0 and count // size <= self._most_machines(count):
+            if size == count or (
+                self._joins(offer) and count % size == 0 and count // size <= self._most_machines(count)
+            ):
                 largest[offer.provider] = max(largest[offer.provider], size)
-        return [offer for offer in offers if int(offer.gpu_count) == largest.get(offer.provider)]
+        return [each for each in known if int(each.offer.gpu_count) == largest.get(each.offer.provider)]
+
+    def _joins(self, offer: CatalogueOffer) -> bool:
+        """Whether several such instances make one cluster: if the network is known and it is no small one.
+
+        A person who says how many machines there may be gets small ones, too.
+        """
+        large = offer.gpu_count >= _LEAST_OF_A_CLUSTER or self._constraints.max_nodes is not None
+        return large and offer.kind in {"vm", "bare-metal"} and bool(offer.inter_node or offer.network_gbps)
 
     def _bought(self, gpu: GpuSpec, count: int) -> list[Way]:
         if not on_sale(gpu) and not self._quoted(gpu):
@@ -142,9 +160,11 @@ class Ways:
         """Up to eight GPUs are looked for in one machine, unless the person allows more."""
         return self._constraints.max_nodes or (MOST_GPUS if count > DEFAULT_COUNTS[-1] else 1)
 
-    def _refuse_offer(self, offer: CatalogueOffer) -> str | None:
+    def _refuse(self, offer: CatalogueOffer) -> str | None:
         """Reason code; None: the offer is allowed."""
         limits = self._constraints
+        if offer.price_status == QUOTED and not offer.region:
+            return None
         if limits.providers and offer.provider.lower() not in {name.strip().lower() for name in limits.providers}:
             return "provider"
         if limits.regions and not in_region(offer, limits.regions):
@@ -154,11 +174,11 @@ class Ways:
         return None
 
     def _why_not_rented(self, gpu: GpuSpec, count: int) -> Refusal:
-        known = self._of_size(self._offers[gpu.id], count)
+        known = [listing.offer for listing in self._of_size(self._listings[gpu.id], count)]
         if not known:
             return "no_offer", "the catalogue has no offer of that many for rent"
-        codes = {self._refuse_offer(offer) for offer in known}
-        places = ", ".join(sorted({offer.region for offer in known if self._refuse_offer(offer) != "provider"}))
+        codes = {self._refuse(offer) for offer in known}
+        places = ", ".join(sorted({offer.region for offer in known if self._refuse(offer) != "provider"}))
         if "residency" in codes:
             return "residency", f"it is offered only in {places}"
         if "region" in codes:
@@ -171,8 +191,8 @@ def _kind(link: Link | None) -> tuple[str, float] | None:
 
 
 def _price_order(way: Way) -> tuple[float, str, str, str]:
-    offer = way.offer
-    assert offer is not None
+    assert way.listing is not None
+    offer = way.listing.offer
     return way.usd_per_hour or float("inf"), offer.provider, offer.instance_type, offer.region
 
 

