@@ -1,42 +1,71 @@
-"""What the GPUs of one replica sustain: matrix products, memory, and the messages between them."""
+"""What one GPU (or CPU) of a replica sustains, and what its messages to the others take."""
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from gpuscope.advisor.calibration.model import EMPTY, Calibration
 from gpuscope.advisor.catalogue.specs import CpuSpec, GpuSpec
 from gpuscope.advisor.parallel.collectives import link_rate
 from gpuscope.advisor.parallel.rates import ParallelRates
-from gpuscope.advisor.parallel.topology import Topology
+from gpuscope.advisor.parallel.topology import PCIE, Link, Topology
 from gpuscope.advisor.serving.constants import ServingConstants
-from gpuscope.advisor.serving.sustained import sustained_matrix
 from gpuscope.advisor.serving.weights import Products
+from gpuscope.advisor.timing.sustained import matmul_rate
+from gpuscope.domain.units import format_rate
 
 _ACTIVATION_BYTES = 2
 _MESSAGES_PER_LAYER = 2
 """Tensor parallelism sums once after attention and once after the feed-forward part of each layer."""
+_SLOW_START = 2.0
+"""A message over PCIe goes through the host's root complex (assumed)."""
+_USUAL_CLOCK_MHZ = 1700.0
+"""Where the catalogue lacks a boost clock: between A100 and RTX 4090."""
+_CPU_LAYER_S = 50e-6
+"""Fixed time of a layer's ten operators on a CPU (assumed, 5 µs each)."""
+_CPU_PRODUCTS_SHARE = 0.25
+"""Of the derived FP32 peak: ResNet-50 reaches 13-26% on two CPUs (published timm rows)."""
+
+
+class Wire(NamedTuple):
+    """The link among the GPUs of a replica."""
+
+    start_s: float
+    bytes_per_s: float
+    ramp_s: float
+    """How long a pipeline of chunks takes to fill."""
+
+    def all_reduce_s(self, payload_bytes: float, count: int) -> float:
+        """start + m/B + 2·√(ramp · m/B), m = 2(n−1)/n of the payload (as in `parallel.collectives`)."""
+        wire = payload_bytes * 2 * (count - 1) / count / self.bytes_per_s
+        return self.start_s + wire + 2 * math.sqrt(self.ramp_s * wire)
 
 
 class Device(NamedTuple):
-    """One GPU (or CPU) of a replica with its share of the model, and how it is joined to the others."""
+    """One GPU (or CPU) of a replica, and how it is joined to the others."""
 
     products_flops_per_s: float
     weights_bytes_per_s: float
     cache_bytes_per_s: float
-    layer_latency_s: float
+    layer_s: float
+    """Fixed time of a layer in a decode step."""
+    prompt_layer_s: float
+    """The same when a prompt is read."""
+    mixture_share: float
+    """Of the products' rate, for the experts of a mixture."""
+    request_s: float
+    """Of a request outside the device."""
     tensor_parallel: int
-    message_latency_s: float
-    message_bytes_per_s: float
+    wire: Wire | None
     how: str
 
     def messages_s(self, tokens: float, hidden_size: int, layers: int) -> float:
-        """Of the all-reduces of one step: 2(n−1)/n of the activations over the link, twice a layer."""
-        count = self.tensor_parallel
-        if count == 1:
+        """Of the all-reduces of one step: the activations of all tokens, twice a layer."""
+        if self.wire is None:
             return 0.0
-        payload = tokens * hidden_size * _ACTIVATION_BYTES * 2 * (count - 1) / count
-        return _MESSAGES_PER_LAYER * layers * (self.message_latency_s + payload / self.message_bytes_per_s)
+        payload = tokens * hidden_size * _ACTIVATION_BYTES
+        return _MESSAGES_PER_LAYER * layers * self.wire.all_reduce_s(payload, self.tensor_parallel)
 
 
 def gpu_device(
@@ -57,40 +86,47 @@ def gpu_device(
         constants: what engines reach.
         calibration: rates that were measured.
     """
-    rate = sustained_matrix(gpu, products.precision, calibration)
+    rate = matmul_rate(gpu, products.precision, calibration)
     if rate is None or not gpu.memory_bandwidth_gbs:
         return f"the catalogue lacks the rates of {gpu.name} in {products.precision}"
-    share = constants.products_share * products.peak_ratio
-    if products.peak_ratio > 1:
-        share *= constants.float8_share
-    bandwidth = gpu.memory_bandwidth_gbs * 1e9 * constants.bandwidth_share
-    latency, link_bytes, link_how = 0.0, 1.0, ""
+    wire, wire_how = None, ""
     if tensor_parallel > 1:
         if topology is None or topology.intra is None or tensor_parallel > topology.gpus_per_node:
             return f"{tensor_parallel} GPUs of one replica must be in one machine"
-        link = topology.intra
-        latency = constants.message_latency_s * (_SLOW_START if link.kind == "pcie" else 1.0)
-        link_bytes = link.bytes_per_s * link_rate(link, ParallelRates()).share
-        link_how = f"; all-reduces over {link.name} at {link_bytes / 1e9:.3g} GB/s"
+        wire = _wire(topology.intra, tensor_parallel, constants, calibration.parallel)
+        wire_how = f"; all-reduces over {topology.intra.name} at {format_rate(wire.bytes_per_s)}"
+    share = constants.products_share * (constants.float8_share if products.eight_bits else 1.0)
+    bandwidth = gpu.memory_bandwidth_gbs * 1e9
+    weights_share = constants.bandwidth_share * (constants.packed_share if products.packed else 1.0)
+    if gpu.memory_type.startswith("HBM"):
+        weights_share *= constants.hbm_share
+    clock = (gpu.boost_clock_mhz or _USUAL_CLOCK_MHZ) * 1e6
     return Device(
-        products_flops_per_s=rate.flops_per_s * share,
-        weights_bytes_per_s=bandwidth * (constants.packed_share if products.packed else 1.0),
-        cache_bytes_per_s=bandwidth,
-        layer_latency_s=constants.layer_latency_s,
+        products_flops_per_s=rate.value * share,
+        weights_bytes_per_s=bandwidth * weights_share,
+        cache_bytes_per_s=bandwidth * constants.cache_share,
+        layer_s=constants.layer_cycles / clock,
+        prompt_layer_s=constants.prompt_cycles / clock,
+        mixture_share=constants.mixture_share,
+        request_s=constants.request_s,
         tensor_parallel=tensor_parallel,
-        message_latency_s=latency,
-        message_bytes_per_s=link_bytes,
-        how=f"{gpu.memory_bandwidth_gbs:g} GB/s × {constants.bandwidth_share:.2f}, {rate.how}, {products.how}"
-        + link_how,
+        wire=wire,
+        how=f"{format_rate(bandwidth)} × {weights_share:.2f}, {rate.value / 1e12:.3g} TFLOPS in "
+        f"{products.precision} ({rate.source}) × {share:.2f}, {products.how}{wire_how}",
     )
 
 
-_SLOW_START = 2.0
-"""A message over PCIe goes through the host's root complex (assumed)."""
+def _wire(link: Link, count: int, constants: ServingConstants, rates: ParallelRates) -> Wire:
+    row = link_rate(link, rates)
+    bytes_per_s = link.bytes_per_s
+    if link.island is not None and count > link.island:
+        bytes_per_s = link.between_islands_bytes_per_s or bytes_per_s
+    start = constants.message_latency_s * (_SLOW_START if link.kind == PCIE else 1.0)
+    return Wire(start, bytes_per_s * row.share, row.ramp_us * 1e-6)
 
 
 def cpu_device(cpu: CpuSpec, cores: float | None, constants: ServingConstants) -> Device | str:
-    """A CPU that serves alone, in 32 bits; the end of a sentence where the catalogue lacks what is needed."""
+    """A CPU that serves alone; the end of a sentence where the catalogue lacks what is needed."""
     if not cpu.fp32_tflops or not cpu.memory_bandwidth_gbs or not cpu.cores:
         return f"the catalogue lacks the rates of {cpu.name}"
     share = min(1.0, (cores or cpu.cores) / cpu.cores)
@@ -99,13 +135,11 @@ def cpu_device(cpu: CpuSpec, cores: float | None, constants: ServingConstants) -
         products_flops_per_s=cpu.fp32_tflops * 1e12 * share * _CPU_PRODUCTS_SHARE,
         weights_bytes_per_s=bandwidth,
         cache_bytes_per_s=bandwidth,
-        layer_latency_s=constants.layer_latency_s,
+        layer_s=_CPU_LAYER_S,
+        prompt_layer_s=_CPU_LAYER_S,
+        mixture_share=1.0,
+        request_s=constants.request_s,
         tensor_parallel=1,
-        message_latency_s=0.0,
-        message_bytes_per_s=1.0,
-        how=f"{cores or cpu.cores:g} cores of {cpu.name}: {bandwidth / 1e9:.3g} GB/s",
+        wire=None,
+        how=f"{cores or cpu.cores:g} cores of {cpu.name}: {format_rate(bandwidth)}, FP32 products",
     )
-
-
-_CPU_PRODUCTS_SHARE = 0.25
-"""Of the derived FP32 peak: ResNet-50 reaches 13-26% on two CPUs (published timm rows)."""

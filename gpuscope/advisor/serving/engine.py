@@ -67,11 +67,17 @@ def prefill(model: ServedModel, device: Device, tokens: float) -> StepParts:
     flops = tokens * model.flops_per_token + model.attention_flops(tokens)
     return StepParts(
         weights_s=model.read_bytes(tokens) / count / device.weights_bytes_per_s,
-        products_s=flops / count / device.products_flops_per_s,
+        products_s=flops / count / _rate(model, device),
         cache_s=0.0,
-        starts_s=architecture.layers * device.layer_latency_s,
+        starts_s=architecture.layers * device.prompt_layer_s,
         messages_s=device.messages_s(tokens, architecture.hidden_size, architecture.layers),
     )
+
+
+def _rate(model: ServedModel, device: Device) -> float:
+    """FLOP/s of a GPU, less where products are cut into those of experts."""
+    share = 1.0 if model.architecture.experts is None else device.mixture_share
+    return device.products_flops_per_s * share
 
 
 def prefill_among_others_s(model: ServedModel, device: Device, tokens: float) -> float:
@@ -86,9 +92,9 @@ def decode(model: ServedModel, device: Device, batch: float, context: float) -> 
     architecture, count = model.architecture, device.tensor_parallel
     return StepParts(
         weights_s=model.read_bytes(batch) / count / device.weights_bytes_per_s,
-        products_s=batch * model.flops_per_token / count / device.products_flops_per_s,
+        products_s=batch * model.flops_per_token / count / _rate(model, device),
         cache_s=batch * model.cache_bytes(context) / cache_split(model, count) / device.cache_bytes_per_s,
-        starts_s=architecture.layers * device.layer_latency_s,
+        starts_s=architecture.layers * device.layer_s,
         messages_s=device.messages_s(batch, architecture.hidden_size, architecture.layers),
     )
 
@@ -115,8 +121,36 @@ def operate(model: ServedModel, device: Device, batch: float, request: Request) 
         others_prefill_s=others,
         waiting_s=waiting,
         inter_token_s=step.seconds + (others / steps if steps else 0.0),
-        first_token_s=own.seconds + waiting,
-        latency_s=cycle + waiting,
+        first_token_s=own.seconds + waiting + device.request_s,
+        latency_s=cycle + waiting + device.request_s,
         requests_per_s=batch / cycle,
         tokens_per_request=request.output_tokens,
     )
+
+
+def operate_at_rate(
+    model: ServedModel, device: Device, requests_per_s: float, request: Request, most: float
+) -> Point | None:
+    """Continuous batching at a given load: the batch that Little's law leads to; None where the load is too high.
+
+    Args:
+        model: what is served.
+        device: one GPU of the replica.
+        requests_per_s: of this replica.
+        request: the usual one.
+        most: requests that it takes into one batch.
+    """
+    if operate(model, device, most, request).requests_per_s < requests_per_s:
+        return None
+    low, high = 1.0, max(1.0, most)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if operate(model, device, middle, request).requests_per_s < requests_per_s:
+            low = middle
+        else:
+            high = middle
+    return operate(model, device, low, request)
+
+
+_HALVINGS = 16
+"""A batch of up to 1024 to within a hundredth."""

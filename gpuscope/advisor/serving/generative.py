@@ -8,7 +8,7 @@ from typing import NamedTuple
 from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.architecture import KnownArchitecture
 from gpuscope.advisor.job.job import Job
-from gpuscope.advisor.job.precision import FLOAT32, is_16_bit
+from gpuscope.advisor.job.precision import FLOAT32, TF32
 from gpuscope.advisor.memory.memory_model import MemoryNeed
 from gpuscope.advisor.parallel.topology import Topology
 from gpuscope.advisor.serving.constants import ServingConstants
@@ -83,7 +83,7 @@ def value_bytes(job: Job, target: ServingTarget) -> float:
     if target.cache_dtype:
         return cache_bytes(target.cache_dtype)
     quantised = formats_of(job, target)[0].quantised
-    return 2.0 if quantised or is_16_bit(job.precision) else cache_bytes(FLOAT32)
+    return cache_bytes(FLOAT32) if job.precision in {FLOAT32, TF32} and not quantised else 2.0
 
 
 def degrees(gpu: GpuSpec, topology: Topology, known: KnownArchitecture) -> tuple[int, ...]:

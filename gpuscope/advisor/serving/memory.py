@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 
 from gpuscope.advisor.catalogue.specs import GpuSpec
+from gpuscope.advisor.job.job import Job
 from gpuscope.advisor.memory.context_memory import context_bytes
 from gpuscope.advisor.memory.memory_model import MemoryNeed
+from gpuscope.advisor.parallel.layouts import available_bytes
 from gpuscope.advisor.serving.engine import Request
 from gpuscope.advisor.serving.model import ServedModel, cache_split
 from gpuscope.domain.base import Range
+from gpuscope.domain.units import GIB
 
 _CHUNK_TOKENS = 8192
 """Engines read prompts in pieces of at most this many tokens (vLLM's and TensorRT-LLM's usual limit)."""
@@ -17,6 +20,7 @@ _WORKING_WIDTHS = Range(low=4.0, mid=8.0, high=16.0)
 """16-bit tensors of a layer's width that are alive for each token of a piece: residual, projections, gate and up."""
 _NCCL_BYTES = Range(low=0.2e9, mid=0.5e9, high=1.0e9)
 """Communication buffers of a GPU (published for NCCL)."""
+_SHOWN_SHARE = 0.99
 
 
 def fixed_parts(
@@ -47,6 +51,23 @@ def fixed_parts(
 def cache_bytes_of(model: ServedModel, tensor_parallel: int, request: Request) -> float:
     """Cache of one request on one GPU at its end."""
     return model.cache_bytes(request.longest) / cache_split(model, tensor_parallel)
+
+
+def shown_bytes(gpu: GpuSpec) -> int:
+    """Memory of a GPU as the driver shows it.
+
+    NVIDIA's HBM parts show about as many GiB as the vendor says GB (A100 80 GB: 80 GiB, H100 80 GB: 79.6, H200 141 GB:
+    140.4, B200 180 GB: 179); others only that many decimal gigabytes, for ECC and the driver take the rest.
+    """
+    if gpu.vendor == "NVIDIA" and gpu.memory_type.startswith("HBM"):
+        return round(gpu.memory_gb * GIB * _SHOWN_SHARE)
+    return gpu.memory_bytes
+
+
+def device_bytes(job: Job, gpu: GpuSpec) -> int:
+    """Memory of a GPU: what the driver said in the run where it is the same GPU, else what it usually shows."""
+    known = available_bytes(job, gpu)
+    return known if known != gpu.memory_bytes else shown_bytes(gpu)
 
 
 def most_requests(

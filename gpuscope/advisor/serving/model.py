@@ -15,9 +15,6 @@ from gpuscope.advisor.job.architecture import (
 from gpuscope.advisor.serving.weights import WeightFormat
 from gpuscope.domain.architecture import Architecture
 
-_EMBEDDING_BYTES = 2.0
-"""Tables and output heads stay in 16 bits where the other weights are quantised."""
-
 
 class ServedModel(NamedTuple):
     """Weights, cache and work; of the whole model, before it is split over GPUs."""
@@ -83,7 +80,7 @@ def served_model(
     experts = architecture.experts or 0
     one_expert = min(float(counted.one_expert), rest / experts) if experts else 0.0
     each = format_.bits / 8
-    table_bytes = _EMBEDDING_BYTES if format_.quantised else each
+    table_bytes = format_.table_bytes if format_.quantised else each
     # The input table is looked up, not read; a tied one is read as the output head.
     head = embeddings if architecture.tied_embeddings else embeddings / 2
     active = rest - one_expert * (experts - (architecture.experts_per_token or 1)) if experts else rest

@@ -8,11 +8,11 @@ from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.architecture import architecture_of
 from gpuscope.advisor.job.job import Job
 from gpuscope.advisor.memory.memory_model import JobMemory
-from gpuscope.advisor.parallel.layouts import available_bytes
 from gpuscope.advisor.parallel.topology import Topology
 from gpuscope.advisor.serving.batches import serve_batches
-from gpuscope.advisor.serving.constants import PUBLISHED, ServingConstants
+from gpuscope.advisor.serving.constants import ServingConstants, constants_for
 from gpuscope.advisor.serving.generative import Option, options, request_of
+from gpuscope.advisor.serving.memory import device_bytes
 from gpuscope.advisor.serving.plan import ServingPlan, cannot
 from gpuscope.advisor.serving.results import plan_of
 from gpuscope.advisor.serving.slices import Slice, slice_for_share, sliced, slices_of
@@ -30,7 +30,7 @@ def serve(
     target: ServingTarget,
     *,
     share: float = 1.0,
-    constants: ServingConstants = PUBLISHED,
+    constants: ServingConstants | None = None,
 ) -> ServingPlan:
     """The best way to serve a job on the GPUs of a topology.
 
@@ -41,7 +41,7 @@ def serve(
         topology: how many there are, and how they are connected.
         target: what the service has to do.
         share: of one GPU, for offers of slices.
-        constants: what inference engines reach.
+        constants: what the inference engine reaches; None: by the framework of the footprint.
 
     Returns:
         The plan that meets the targets with the fewest GPUs; where none does, the one that comes closest, with what
@@ -51,6 +51,8 @@ def serve(
         UsageError: a target makes no sense, or a format is not known.
     """
     check_target(target)
+    framework = job.footprint.workload.framework
+    constants = constants or constants_for(framework.name if framework is not None else None)
     part = slice_for_share(gpu, share) if share < 1 else None
     if part is not None:
         return _on(job, memory, sliced(gpu, part), topology, target, constants, part)
@@ -82,7 +84,7 @@ def _on(
     known = architecture_of(job.footprint, language_model=True)
     if known is None:
         return cannot("neither the architecture nor the number of parameters of the model is known")
-    have = available_bytes(job, gpu)
+    have = device_bytes(job, gpu)
     found = list(options(job, known, gpu, topology, target, have, constants))
     possible = [each for each in found if isinstance(each, Option)]
     if not possible:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gpuscope.advisor.catalogue.specs import GpuSpec
-from gpuscope.advisor.job.precision import BFLOAT16, FLOAT16, FLOAT32, TF32, supports
+from gpuscope.advisor.job.precision import BFLOAT16, FLOAT8, FLOAT16, FLOAT32, INT8, TF32, supports
 from gpuscope.errors import UsageError
 
-FLOAT8, INT8, INT4 = "float8", "int8", "int4"
+INT4 = "int4"
 
 _GROUP = 128
 """Weights that share a scale in the usual four-bit formats (GPTQ, AWQ)."""
@@ -23,6 +23,8 @@ class WeightFormat(NamedTuple):
     """Of a weight with its share of scales."""
     quantised: bool
     how: str
+    table_bytes: float = 2.0
+    """Of a value in the embedding table and the output head, where the other weights are quantised."""
 
 
 _FORMATS = {
@@ -79,15 +81,21 @@ class Products(NamedTuple):
 
     precision: str
     """Of the sustained rate that counts."""
-    peak_ratio: float
-    """Peak of the format over that of `precision`; 1: weights are unpacked into it first."""
     packed: bool
     """Weights are unpacked on the way, at some cost."""
     how: str
 
+    @property
+    def eight_bits(self) -> bool:
+        """Products run in eight bits."""
+        return self.precision == FLOAT8
+
 
 def products_of(gpu: GpuSpec, format_: WeightFormat, precision: str) -> Products | str:
     """How the GPU computes with such weights; a sentence's end where it cannot.
+
+    Eight-bit floating point is multiplied as it is where the GPU has the units; integers are weights alone, unpacked to
+    16 bits for each product, as engines do by default.
 
     Args:
         gpu: which GPU.
@@ -96,17 +104,16 @@ def products_of(gpu: GpuSpec, format_: WeightFormat, precision: str) -> Products
     """
     if format_.name == FLOAT32:
         return _plain(gpu, precision if precision in {FLOAT32, TF32} else FLOAT32)
-    sixteen = precision if precision in {FLOAT16, BFLOAT16} else _sixteen_bits(gpu)
     if not format_.quantised:
         return _plain(gpu, format_.name)
+    if format_.name == FLOAT8 and supports(gpu, FLOAT8):
+        return Products(FLOAT8, packed=False, how="products in 8 bits")
+    sixteen = precision if precision in {FLOAT16, BFLOAT16} else BFLOAT16 if supports(gpu, BFLOAT16) else FLOAT16
     plain = _plain(gpu, sixteen)
     if isinstance(plain, str):
         return plain
-    peak = gpu.bf16_tensor_tflops if sixteen == BFLOAT16 else gpu.fp16_tensor_tflops
-    if format_.name == FLOAT8 and gpu.fp8_tensor_tflops and peak:
-        return Products(sixteen, gpu.fp8_tensor_tflops / peak, packed=False, how="products in 8 bits")
     how = f"{format_.name} weights are unpacked to {sixteen} for each product"
-    return Products(sixteen, 1.0, packed=True, how=how)
+    return Products(sixteen, packed=True, how=how)
 
 
 def _plain(gpu: GpuSpec, precision: str) -> Products | str:
@@ -115,8 +122,4 @@ def _plain(gpu: GpuSpec, precision: str) -> Products | str:
         return f"{gpu.name} does not compute in {precision} at a useful rate"
     if able is None:
         return f"the catalogue does not know the rate of {gpu.name} in {precision}"
-    return Products(precision, 1.0, packed=False, how=f"products in {precision}")
-
-
-def _sixteen_bits(gpu: GpuSpec) -> str:
-    return BFLOAT16 if supports(gpu, BFLOAT16) else FLOAT16
+    return Products(precision, packed=False, how=f"products in {precision}")
