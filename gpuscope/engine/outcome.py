@@ -6,7 +6,7 @@ import signal
 from typing import Any
 
 from gpuscope.domain.run import OutcomeKind, RunOutcome
-from gpuscope.runner.out_of_memory import parse_out_of_memory
+from gpuscope.importers.out_of_memory.find import find_messages
 
 Events = list[tuple[str, dict[str, Any]]]
 
@@ -52,8 +52,22 @@ def outcome_of(
         last_output=last_output if show_output else (),
         error_type=str(exception["type"]) if exception and failed else None,
         error_message=str(exception.get("message", "")) if exception and failed else None,
-        out_of_memory=parse_out_of_memory(str(memory.get("message", ""))) if memory and failed else {},
+        out_of_memory=_figures(str(memory.get("message", ""))) if memory and failed else {},
     )
+
+
+_FIGURES = {
+    "tried": "requested_bytes", "total": "total_bytes", "free": "free_bytes", "allocated": "allocated_bytes",
+    "reserved": "reserved_bytes", "reserved_unallocated": "reserved_unallocated_bytes",
+    "this_process": "this_process_bytes", "allowed": "limit_bytes", "other": "other_bytes",
+}  # fmt: skip
+
+
+def _figures(message: str) -> dict[str, float]:
+    """Figures of the last out-of-memory message in a text; those that it does not give are absent."""
+    messages = find_messages(message)
+    found = {name: getattr(messages[-1], field) for name, field in _FIGURES.items()} if messages else {}
+    return {name: float(value) for name, value in found.items() if value is not None}
 
 
 def _last(events: Events, kind: str) -> dict[str, Any] | None:

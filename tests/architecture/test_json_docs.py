@@ -10,6 +10,7 @@ import pytest
 
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.mix import MixRecommendation
+from gpuscope.domain.out_of_memory import OutOfMemoryExplanation
 from gpuscope.domain.recommendation import Recommendation
 from gpuscope.domain.run import RunOutcome
 from gpuscope.engine.doctor import Examination
@@ -18,7 +19,9 @@ from tests.architecture.json_types import describe, reachable
 
 DOCUMENTED = {
     one.__name__: one
-    for one in reachable(Footprint, Recommendation, MixRecommendation, Report, RunOutcome, Examination)
+    for one in reachable(
+        Footprint, Recommendation, MixRecommendation, Report, RunOutcome, Examination, OutOfMemoryExplanation
+    )
 }
 
 Row = tuple[str, str, str]

@@ -20,7 +20,7 @@ def commands() -> dict[str, str]:
 
 def test_commands_are_those_of_the_command_line(root: Path) -> None:
     text = (root / "README.md").read_text(encoding="utf-8")
-    table = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", text, flags=re.MULTILINE))
+    table = dict(re.findall(r"^\| `([\w-]+)` \| (.+) \|$", text, flags=re.MULTILINE))
     assert table == commands()
 
 

@@ -1,0 +1,38 @@
+"""Sizes as frameworks print them."""
+
+from __future__ import annotations
+
+import re
+
+_UNITS = {
+    "": 1, "b": 1, "byte": 1, "bytes": 1,
+    "k": 1024, "kb": 1024, "kib": 1024,
+    "m": 1024**2, "mb": 1024**2, "mib": 1024**2,
+    "g": 1024**3, "gb": 1024**3, "gib": 1024**3,
+    "t": 1024**4, "tb": 1024**4, "tib": 1024**4,
+}  # fmt: skip
+"""All frameworks count in powers of 1024, whether they write MB or MiB."""
+
+SIZE = r"([0-9][0-9,]*(?:\.[0-9]+)?) ?((?:[KMGT]i?B|[KMGTB]|bytes?)(?![A-Za-z]))"
+"""Two groups: number and unit. The number may have thousands marks."""
+
+WHOLE_BYTES = r"([0-9][0-9,]*)()"
+"""A number of bytes that is printed without a unit, in the same two groups."""
+
+_IMPOSSIBLE_BYTES = 2.0**60
+"""Drivers print "not available" as 2^64 bytes or close to it; no device has an exbibyte."""
+
+
+def size_bytes(number: str, unit: str) -> int | None:
+    """The size in bytes; None for a number so large that it stands for "not available"."""
+    value = float(number.replace(",", "")) * _UNITS[unit.lower()]
+    return None if value >= _IMPOSSIBLE_BYTES else round(value)
+
+
+def search_size(pattern: str, text: str) -> tuple[bool, int | None]:
+    """Whether the pattern (with `SIZE` or `WHOLE_BYTES` in it, perhaps several alternatives) is there, and its size."""
+    match = re.search(pattern, text)
+    if match is None:
+        return False, None
+    groups = [group for group in match.groups() if group is not None]
+    return True, size_bytes(groups[0], groups[1])

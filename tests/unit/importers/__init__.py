@@ -1,0 +1,1 @@
+"""Tests of readers of other programs' recordings."""

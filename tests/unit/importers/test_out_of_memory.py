@@ -1,0 +1,142 @@
+"""Out-of-memory messages as people posted them: every figure, what is not a figure, and the verdict."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from gpuscope.domain.out_of_memory import OutOfMemoryMessage
+from gpuscope.engine.explain_oom import explain
+from gpuscope.importers.out_of_memory.find import find_messages
+from gpuscope.importers.out_of_memory.verdict import verdict_of
+
+CASES: dict[str, dict[str, Any]] = json.loads(
+    (Path(__file__).parents[2] / "data" / "out_of_memory" / "messages.json").read_text(encoding="utf-8")
+)
+"""`source`: where it was posted. `messages`: what it says, by field; sizes are value × 1024^n."""
+
+PYTORCH_2_4 = (
+    "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate {tried}. GPU 3 has a total capacity of "
+    "23.69 GiB of which {free} is free. Including non-PyTorch memory, this process has {own} memory in use. Of the "
+    "allocated memory {allocated} is allocated by PyTorch, and {pieces} is reserved by PyTorch but unallocated."
+)
+
+
+def one(text: str) -> OutOfMemoryMessage:
+    (message,) = find_messages(text)
+    return message
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_figure_that_is_in_the_text(name: str) -> None:
+    found = find_messages(CASES[name]["text"])
+    assert len(found) == len(CASES[name]["messages"])
+    for message, expected in zip(found, CASES[name]["messages"], strict=True):
+        document = msgspec.to_builtins(message)
+        for field, value in expected.items():
+            if isinstance(value, int) and field.endswith("_bytes"):
+                assert document[field] == pytest.approx(value, rel=0.005), field
+            elif field == "parts":
+                assert document[field] == pytest.approx(value, rel=0.005)
+            elif field == "processes":
+                assert [process["pid"] for process in document[field]] == [process["pid"] for process in value]
+                for process, wanted in zip(document[field], value, strict=True):
+                    assert process["memory_bytes"] == pytest.approx(wanted["memory_bytes"], rel=0.005)
+            else:
+                assert document[field] == (tuple(value) if isinstance(value, list) else value), field
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_cause(name: str) -> None:
+    found = [verdict_of(message) for message in find_messages(CASES[name]["text"])]
+    assert [verdict.code for verdict in found] == CASES[name]["verdicts"]
+    assert all(verdict.sentence.endswith(".") and verdict.remedies for verdict in found)
+
+
+def test_a_number_that_stands_for_not_available_is_said_to_be_one() -> None:
+    message = one(CASES["2.8-allowed-wsl-nonsense-number"]["text"])
+    assert message.this_process_bytes is None
+    assert "this_process_bytes" in message.unavailable
+
+
+def test_the_same_message_again_is_counted_and_another_is_kept() -> None:
+    first, second = CASES["1.8-reserved-fragmented"]["text"], CASES["2.1-capacty-this-process"]["text"]
+    found = find_messages(f"start\n{first}\nretry\n{first}\nagain\n{second}\n{first}")
+    assert [(message.count, message.line) for message in found] == [(3, 2), (1, 8)]
+
+
+def test_a_message_inside_a_log_keeps_to_its_own_figures() -> None:
+    message = one("epoch 3: 4.00 GiB free on the disk\n" * 50 + CASES["cpu-linux-error-12"]["text"] + "7 GiB is free\n")
+    assert (message.line, message.free_bytes) == (51, None)
+
+
+def test_other_text_gives_nothing() -> None:
+    assert find_messages("RuntimeError: mat1 and mat2 shapes cannot be multiplied (3 GiB free)") == ()
+
+
+@pytest.mark.parametrize(
+    ("figures", "code"),
+    [
+        ({"free": "11.94 MiB", "own": "22.60 GiB", "allocated": "20.10 GiB", "pieces": "2.00 GiB"}, "fragmented"),
+        ({"free": "11.94 MiB", "own": "9.00 GiB", "allocated": "8.50 GiB", "pieces": "10.00 MiB"}, "held_by_others"),
+        ({"free": "11.94 MiB", "own": "23.00 GiB", "allocated": "22.50 GiB", "pieces": "1.00 MiB"}, "too_big"),
+        (
+            {"free": "11.94 MiB", "own": "23.00 GiB", "allocated": "12.50 GiB", "pieces": "1.00 MiB"},
+            "outside_framework",
+        ),
+        ({"free": "10.00 GiB", "own": "13.00 GiB", "allocated": "12.50 GiB", "pieces": "1.00 MiB"}, "not_a_shortage"),
+    ],
+)
+def test_what_holds_the_memory_decides(figures: dict[str, str], code: str) -> None:
+    assert verdict_of(one(PYTORCH_2_4.format(tried="1.50 GiB", **figures))).code == code
+
+
+@pytest.mark.parametrize(
+    ("text", "setting"),
+    [
+        ("1.0-cached-plenty-free", None),
+        ("2.8-allowed-wsl-nonsense-number", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"),
+    ],
+)
+def test_the_allocator_setting_is_one_that_the_version_knows(text: str, setting: str | None) -> None:
+    remedies = " ".join(verdict_of(one(CASES[text]["text"])).remedies)
+    assert (setting in remedies) if setting else ("ALLOC_CONF" not in remedies)
+
+
+def test_a_tensor_larger_than_the_device_is_not_cured_by_an_allocator_setting() -> None:
+    verdict = verdict_of(one(CASES["2.5-two-processes-request-above-card"]["text"]))
+    assert not any("ALLOC_CONF" in remedy for remedy in verdict.remedies)
+
+
+def test_host_memory_gets_no_gpu() -> None:
+    (verdict,) = explain(CASES["cpu-linux-error-12"]["text"]).verdicts
+    assert verdict.needed_bytes is None
+    assert verdict.cards == ()
+
+
+def test_the_smallest_gpus_that_have_what_was_needed() -> None:
+    text = PYTORCH_2_4.format(tried="1.50 GiB", free="1 MiB", own="23.00 GiB", allocated="22.50 GiB", pieces="1.00 MiB")
+    (verdict,) = explain(text).verdicts
+    assert verdict.needed_bytes == pytest.approx(24.5 * 1024**3, rel=0.01)
+    assert len(verdict.cards) == 3
+    assert "rtx-5090" in verdict.cards
+
+
+def test_colour_codes_do_not_hide_a_message() -> None:
+    text = CASES["1.8-reserved-fragmented"]["text"].replace("CUDA out", "\x1b[31mCUDA \x1b[1mout")
+    assert explain(text).messages[0].requested_bytes is not None
+
+
+def test_a_long_log_takes_a_moment() -> None:
+    text = (
+        "step 1 loss 2.5 CUDA GPU 0 memory 12.5 GiB allocated\n" * 20 + CASES["1.8-reserved-fragmented"]["text"]
+    ) * 2000
+    start = time.monotonic()
+    (message,) = find_messages(text)
+    assert message.count == 2000
+    assert time.monotonic() - start < 10
