@@ -9,6 +9,7 @@ from gpuscope import paths
 from gpuscope.advisor.catalogue.loading import load_catalogue
 from gpuscope.advisor.validation.decision_data import situations
 from gpuscope.advisor.validation.decisions import Score, Situation, scores
+from gpuscope.advisor.validation.outcome import Outcome
 from gpuscope.advisor.validation.registry import check_names, study_names
 from gpuscope.advisor.validation.studying import Cancelled, StudyResult, study_result
 from gpuscope.advisor.validation.tables import Tables
@@ -71,6 +72,7 @@ def validation(
     *,
     cancelled: Callable[[], bool] = lambda: False,
     progress: Progress = lambda _done, _all, _name: None,
+    seen: Callable[[Sequence[Outcome]], None] = lambda _outcomes: None,
 ) -> ValidationReport:
     """Predict what was published and what ran here, and compare.
 
@@ -78,6 +80,7 @@ def validation(
         studies: names of studies; None: all of them, and the decisions.
         cancelled: asked often; True ends the work with what there is by then.
         progress: told before each part.
+        seen: given the rows of each study, for whoever shows them one by one.
 
     Raises:
         UsageError: there is no study of such a name.
@@ -93,7 +96,7 @@ def validation(
     try:
         for done, name in enumerate(names):
             progress(done, parts, name)
-            results.append(study_result(name, tables, cancelled))
+            results.append(study_result(name, tables, cancelled, seen))
         if studies is None:
             progress(len(names), parts, DECISIONS)
             decisions = scores(_until(situations(tables), cancelled))

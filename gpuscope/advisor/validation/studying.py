@@ -33,13 +33,19 @@ class StudyResult(Value, frozen=True, kw_only=True):
     """Why there is no summary."""
 
 
-def study_result(name: str, tables: Tables, cancelled: Callable[[], bool] = lambda: False) -> StudyResult:
+def study_result(
+    name: str,
+    tables: Tables,
+    cancelled: Callable[[], bool] = lambda: False,
+    seen: Callable[[Sequence[Outcome]], None] = lambda _outcomes: None,
+) -> StudyResult:
     """Make one study and sum it up.
 
     Args:
         name: a study's name.
         tables: what it reads.
         cancelled: asked between rows.
+        seen: given all rows, for whoever shows them one by one.
 
     Raises:
         Cancelled: `cancelled` said so.
@@ -56,6 +62,7 @@ def study_result(name: str, tables: Tables, cancelled: Callable[[], bool] = lamb
         return _result(study, None, failure=_in_words(error))
     if not outcomes:
         return _result(study, None, failure="It found no published row to predict.")
+    seen(outcomes)
     return _result(study, summary_of(outcomes))
 
 
