@@ -33,6 +33,7 @@ def figures_of(candidate: Candidate, parts: Parts, money: Money, watts: Range | 
     bought = candidate.acquisition == BUY and candidate.cost_usd is not None
     return Figures(
         acquisition=candidate.acquisition,
+        gpus=candidate.count,
         seconds=seconds,
         seconds_high=high,
         total_known=work.batches is not None,

@@ -24,6 +24,7 @@ class Figures(NamedTuple):
     """What ranking and limits look at; None is unknown."""
 
     acquisition: str
+    gpus: int
     seconds: float | None
     """For the work, or for the compared number of steps."""
     seconds_high: float | None

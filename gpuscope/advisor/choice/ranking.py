@@ -17,8 +17,6 @@ _UNKNOWN = float("inf")
 _WORTH_OF_SPEED = 0.5
 """For use over years: twice the speed is worth 1.4 times the money, so that of two machines with the same price for a
 unit of speed the smaller comes first."""
-_WORTH_WITHOUT_AMOUNT = 0.2
-"""For a purchase where nobody said how much there is to do: ten times the speed is worth 1.6 times the money."""
 
 FigureKey = tuple[int, int, float, float, float, float]
 RankKey = tuple[FigureKey, str, int, str]
@@ -65,7 +63,10 @@ def _money(figures: Figures) -> float:
     if usd is not None and seconds is not None:
         if figures.lasting:
             return usd * seconds**_WORTH_OF_SPEED
-        return usd if figures.acquisition != BUY or figures.total_known else usd * seconds**_WORTH_WITHOUT_AMOUNT
+        if figures.acquisition == BUY and not figures.total_known:
+            # Nobody said how much there is to do: a faster GPU is worth more, more of them are not.
+            return usd * (seconds * max(1, figures.gpus)) ** _WORTH_OF_SPEED
+        return usd
     if usd is not None:
         return usd
     if figures.acquisition == BUY and seconds is not None and figures.power_w is not None:
