@@ -6,6 +6,7 @@
     factors.csv      name, value, source: factors between stages and between eager and compiled runs
     mixes.csv        kind, flops_per_byte, spread, half_bytes, fixed_s_per_byte, source: for steps without a profile
     intervals.csv    code, factor, rows, source: widths of ranges
+    collectives.csv, parallel.csv: see `calibration.parallel_files`
 
 A file that is missing leaves its part empty.
 """
@@ -26,6 +27,7 @@ from gpuscope.advisor.calibration.model import (
     SustainedRates,
     share_key,
 )
+from gpuscope.advisor.calibration.parallel_files import load_parallel
 from gpuscope.advisor.catalogue.table import Row, read_rows
 from gpuscope.advisor.job.precision import PRECISIONS
 
@@ -55,6 +57,7 @@ def load_calibration(folder: Path) -> Calibration:
         factors=_factors(folder / "factors.csv"),
         mixes=_mixes(folder / "mixes.csv"),
         intervals=_intervals(folder / "intervals.csv"),
+        parallel=load_parallel(folder),
     )
 
 

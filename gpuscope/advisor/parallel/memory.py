@@ -151,7 +151,7 @@ def _weight_share(table: LayoutTable, shape: Shape | None) -> Any:
     """Share of the weights that one GPU holds before ZeRO; expert parallelism spreads the experts alone."""
     if shape is None or not shape.expert_parameters:
         return 1.0 / table.model
-    experts = shape.expert_parameters / max(shape.parameters, shape.expert_parameters)
+    experts = shape.expert_parameters / shape.parameters
     return ((1 - experts) + experts / table.expert) / table.model
 
 

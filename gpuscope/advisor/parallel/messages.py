@@ -45,7 +45,7 @@ def messages_of(
     fabric: Fabric,
     *,
     element_bytes: float,
-    gradient_bytes: float,
+    gradient_bytes: Any,
 ) -> Messages:
     """Communication of a step.
 
@@ -95,7 +95,7 @@ def _expert_seconds(shape: Shape, table: LayoutTable, hidden_bytes: Any, fabric:
     return _PASSES * (_PASSES + table.checkpointing) * once
 
 
-def _gradient_seconds(shape: Shape, table: LayoutTable, fabric: Fabric, gradient_bytes: float) -> Any:
+def _gradient_seconds(shape: Shape, table: LayoutTable, fabric: Fabric, gradient_bytes: Any) -> Any:
     import numpy as np
 
     group = Group(table.replicas_of_weights, table.tensor)
@@ -105,7 +105,7 @@ def _gradient_seconds(shape: Shape, table: LayoutTable, fabric: Fabric, gradient
 
 
 def _sharded_seconds(
-    shape: Shape, table: LayoutTable, fabric: Fabric, element_bytes: float, gradient_bytes: float
+    shape: Shape, table: LayoutTable, fabric: Fabric, element_bytes: float, gradient_bytes: Any
 ) -> Any:
     """Layer by layer: parameters gathered twice, gradients scattered once."""
     import numpy as np

@@ -50,6 +50,8 @@ class ParallelRates(Value, frozen=True, kw_only=True):
     links: tuple[LinkRate, ...] = DEFAULT_LINKS
     ring_share: float = 0.80
     """Most that gathering and scattering reach of a link: switches that add up on the way help reductions alone."""
+    send_share: float = 0.85
+    """Of one direction of a link inside a machine that a single sender reaches, where collectives reach less."""
 
     # A transformer without a run: shares of the sustained matrix rate and of the memory bandwidth.
     matrix_share: float = 0.90
@@ -67,7 +69,6 @@ class ParallelRates(Value, frozen=True, kw_only=True):
     """On top: kernels written for Ampere."""
     elementwise_bytes: float = 1.0
     """Bytes that norms, activations and residuals move, over those of unfused operators."""
-    bandwidth_share: float = 0.80
     host_us_per_layer: float = 900.0
     """Time in which the host starts a layer's forward and backward pass."""
 

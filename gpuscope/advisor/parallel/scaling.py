@@ -35,11 +35,21 @@ class Scaled(NamedTuple):
     """Computing, bubble, each kind of message, update and waiting."""
 
 
-def spread_doubts(topology: Topology, calibration: Calibration, *, sharded: bool, shape_known: bool) -> list[Doubt]:
-    """Reasons to doubt a step on several GPUs beyond those of a step on one."""
+def spread_doubts(
+    topology: Topology, calibration: Calibration, *, sharded: bool, shape_known: bool, modelled: bool
+) -> list[Doubt]:
+    """Reasons to doubt a step on several GPUs beyond those of a step on one.
+
+    Args:
+        topology: the GPUs.
+        calibration: for the widths.
+        sharded: parameters are gathered in each step (ZeRO stage 3).
+        shape_known: the dimensions of the layers are.
+        modelled: the step was counted from them, whose doubt was found on steps of many GPUs and holds them.
+    """
     if topology.gpus == 1:
         return []
-    doubts = [doubt("many_gpus", calibration)]
+    doubts = [] if modelled else [doubt("many_gpus", calibration)]
     if sharded and not shape_known:
         doubts.append(doubt("sharded", calibration))
     doublings = math.log2(topology.nodes / _BEYOND_PUBLISHED_NODES)

@@ -113,7 +113,13 @@ def _scaled(subject: Subject, gpu: GpuSpec, topology: Topology, single: StepTime
     fabric = fabric_of(topology, job.calibration.parallel)
     mid = float(steps.seconds[index]) + job.data_wait_s * found.batches / topology.gpus
     sharded = float(found.table.zero[index]) >= _SHARDED_PARAMETERS
-    doubts = spread_doubts(topology, job.calibration, sharded=sharded, shape_known=subject.shape is not None)
+    doubts = spread_doubts(
+        topology,
+        job.calibration,
+        sharded=sharded,
+        shape_known=subject.shape is not None,
+        modelled=subject.modelled,
+    )
     messages, exposed = float(steps.messages_s[index]), float(steps.exposed_s[index])
     basis = modelled_step(subject, gpu, mid) if subject.modelled else single
     seconds = step_range(job, basis, mid, max(0.0, messages - exposed), doubts, topology.gpus_per_node)

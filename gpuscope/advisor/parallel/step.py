@@ -56,8 +56,8 @@ def transformer_steps(
     fabric: Fabric,
     rates: ParallelRates,
     *,
-    gradient_bytes: float,
-    interleaved: float = 1.0,
+    gradient_bytes: Any,
+    interleaved: Any = 1.0,
     measured_over_modelled: float = 1.0,
 ) -> Steps:
     """Steps of all layouts of a table.
@@ -82,7 +82,7 @@ def transformer_steps(
     sharded = exposed(said.sharded_s, computing * rates.window_share, rates)
     gradients = exposed(said.gradients_s, computing * BACKWARD_SHARE * rates.window_share, rates)
     each = computing + said.tensor_s + said.pipeline_s * interleaved + context + said.expert_s + sharded
-    update = _update_seconds(shape, table, device, rates) * off
+    update = _update_seconds(shape, table, device) * off
     bubble = each * (table.pipeline - 1) / interleaved
     count = table.accumulation
     total = each * count + bubble + gradients + update
@@ -114,12 +114,12 @@ def exposed(communication_s: Any, window_s: Any, rates: ParallelRates) -> Any:
     return np.maximum(communication_s * (1 - rates.hidden_share), communication_s - window_s)
 
 
-def _update_seconds(shape: Shape, table: LayoutTable, device: MatrixDevice, rates: ParallelRates) -> Any:
+def _update_seconds(shape: Shape, table: LayoutTable, device: MatrixDevice) -> Any:
     import numpy as np
 
     sharded = np.where(table.zero >= 1, table.replicas_of_weights, 1.0)
     moved = local_parameters(shape, table) * _UPDATE_BYTES / sharded
-    return moved / (device.bytes_per_s * rates.bandwidth_share)
+    return moved / device.bytes_per_s
 
 
 def waiting_share(table: LayoutTable, fabric: Fabric, rates: ParallelRates) -> Any:

@@ -54,21 +54,16 @@ class Shape(NamedTuple):
     """Tokens that a token looks back at most."""
     sequence: float
     parameters: float
+    expert_parameters: float = 0.0
+    """Of them, weights that expert parallelism can spread; 0 for a dense model."""
     fused_attention: bool = True
     sequence_parallel: bool = True
     """Tensor parallelism shares out norms and residuals, too."""
 
     @property
-    def expert_parameters(self) -> float:
-        """Weights that expert parallelism can spread; 0 for a dense model."""
-        if self.experts <= 1:
-            return 0.0
-        return float(self.layers * self.experts * self.matrices * self.hidden * self.feed_forward)
-
-    @property
     def dense_parameters(self) -> float:
-        """All other weights."""
-        return max(0.0, self.parameters - self.expert_parameters)
+        """All weights but the experts'."""
+        return self.parameters - self.expert_parameters
 
 
 class MicroTime(NamedTuple):
@@ -126,14 +121,15 @@ def shape_of(
         experts_per_token=min(experts, architecture.experts_per_token or experts),
         window=float(architecture.sliding_window or sequence),
         sequence=sequence,
-        parameters=parameters or 0.0,
+        parameters=0.0,
         fused_attention=fused_attention,
     )
-    if parameters:
-        return shape
-    layer = hidden * (2 * shape.attention + 2 * shape.key_value + experts * matrices * feed_forward)
-    embeddings = vocabulary * hidden * (1 if architecture.tied_embeddings is not False else 2)
-    return shape._replace(parameters=float(architecture.layers * layer + embeddings))
+    expert_weights = 0.0 if experts == 1 else float(shape.layers * experts * matrices * hidden * feed_forward)
+    if not parameters:
+        layer = hidden * (2 * shape.attention + 2 * shape.key_value + experts * matrices * feed_forward)
+        embeddings = vocabulary * hidden * (1 if architecture.tied_embeddings is not False else 2)
+        parameters = float(architecture.layers * layer + embeddings)
+    return shape._replace(parameters=parameters, expert_parameters=min(expert_weights, parameters))
 
 
 def micro_time(shape: Shape, table: LayoutTable, device: MatrixDevice, rates: ParallelRates) -> MicroTime:
@@ -148,10 +144,9 @@ def micro_time(shape: Shape, table: LayoutTable, device: MatrixDevice, rates: Pa
     matrix = layers * passes * _matrix_seconds(shape, table, tokens, flops_per_s, rates)
     attention = layers * _attention_seconds(shape, table, tokens, device, rates)
     moved = tokens * device.element_bytes / 2 * _elementwise_bytes(shape, table.tensor) * rates.elementwise_bytes
-    bandwidth = device.bytes_per_s * rates.bandwidth_share
-    elementwise = layers * passes * moved / bandwidth
+    elementwise = layers * passes * moved / device.bytes_per_s
     logits = tokens * shape.vocabulary / table.tensor
-    logits_s = FORWARD_BACKWARD * 2 * shape.hidden * logits / flops_per_s + _LOGIT_BYTES * logits / bandwidth
+    logits_s = FORWARD_BACKWARD * 2 * shape.hidden * logits / flops_per_s + _LOGIT_BYTES * logits / device.bytes_per_s
     host = layers * rates.host_us_per_layer * 1e-6 * (1 + again / FORWARD_BACKWARD)
     return MicroTime(matrix, attention, elementwise, logits_s, host)
 
@@ -179,14 +174,16 @@ def _attention_seconds(
     shape: Shape, table: LayoutTable, tokens: Any, device: MatrixDevice, rates: ParallelRates
 ) -> Any:
     """Both passes of one layer's attention scores."""
-    reach = min(shape.sequence, shape.window)
+    import numpy as np
+
+    reach = np.minimum(shape.sequence, shape.window)
     flops = 4 * tokens * reach * shape.attention / table.tensor
     rate = device.flops_per_s * device.attention_share
     if shape.fused_attention:
         return flops * _CAUSAL * (1 + ATTENTION_BACKWARD + table.checkpointing) / rate
     passes = FORWARD_BACKWARD + table.checkpointing * rates.recompute_share
     moved = _SCORE_BYTES * device.element_bytes / 2 * tokens * reach * shape.heads / table.tensor
-    return passes * (flops / rate + moved / (device.bytes_per_s * rates.bandwidth_share))
+    return passes * (flops / rate + moved / device.bytes_per_s)
 
 
 def _elementwise_bytes(shape: Shape, split: Any) -> Any:
