@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 from collections.abc import Iterator, Sequence
 from datetime import date
@@ -143,9 +144,8 @@ def read_header(path: Path, remedy: Remedy = SHIPPED) -> tuple[str, ...]:
         CatalogueError: the file cannot be read.
     """
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return tuple(csv.DictReader(file).fieldnames or ())
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        return tuple(csv.DictReader(io.StringIO(_text(path, remedy), newline="")).fieldnames or ())
+    except csv.Error as error:
         raise _unreadable(path, error, remedy) from error
 
 
@@ -160,18 +160,26 @@ def read_rows(path: Path, columns: Sequence[str], remedy: Remedy = SHIPPED) -> I
     Raises:
         CatalogueError: the file cannot be read, lacks a column, or a line has another number of cells.
     """
+    # Read at once: a reader that gives up after a wrong row leaves no open file behind.
+    reader = csv.DictReader(io.StringIO(_text(path, remedy), newline=""))
+    try:
+        missing = [name for name in columns if name not in (reader.fieldnames or ())]
+        if missing:
+            raise CatalogueError(f"{path}, line 1: the column {missing[0]} is missing. Put it back.")
+        for cells in reader:
+            row = Row(path, reader.line_num, cells, remedy)
+            if None in cells or None in cells.values():
+                raise row.error("the line has another number of cells than the header")
+            yield row
+    except csv.Error as error:
+        raise _unreadable(path, error, remedy) from error
+
+
+def _text(path: Path, remedy: Remedy) -> str:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            missing = [name for name in columns if name not in (reader.fieldnames or ())]
-            if missing:
-                raise CatalogueError(f"{path}, line 1: the column {missing[0]} is missing. Put it back.")
-            for cells in reader:
-                row = Row(path, reader.line_num, cells, remedy)
-                if None in cells or None in cells.values():
-                    raise row.error("the line has another number of cells than the header")
-                yield row
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
         raise _unreadable(path, error, remedy) from error
 
 

@@ -19,7 +19,7 @@ _SERVER_SHARE = Range(low=0.20, mid=0.38, high=0.50)
 _WORKSTATION_SHARE = Range(low=0.10, mid=0.15, high=0.30)
 """The same at a desk: losses of the supply and fans, with fewer CPUs and networks (assumed)."""
 _IDLE_GPU_SHARE = 0.12
-"""Of the board power, while a GPU waits with its driver loaded; see `energy.IDLE_SHARE`."""
+"""Of the board power, while a GPU waits without a job: below the share of one with a job's context (assumed)."""
 _IDLE_REST_SHARE = 0.5
 """Of what the rest takes under load (assumed)."""
 _RATING_COUNTS_ALL = 1.2
