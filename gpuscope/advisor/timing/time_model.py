@@ -11,6 +11,7 @@ from __future__ import annotations
 from gpuscope.advisor.catalogue.specs import CpuSpec, GpuSpec
 from gpuscope.advisor.job.job import Job
 from gpuscope.advisor.timing.device_rates import DeviceRates, cpu_rates, gpu_rates
+from gpuscope.advisor.timing.model_kind import ANY, kind_of, step_flops
 from gpuscope.advisor.timing.step import (
     CALIBRATED,
     MEASURED,
@@ -25,7 +26,7 @@ from gpuscope.advisor.timing.step import (
 from gpuscope.advisor.timing.sustained import power_capped
 from gpuscope.advisor.timing.transfer import host_time, model_seconds, transfer
 from gpuscope.advisor.timing.uncertainty import Doubt, combined, doubt
-from gpuscope.advisor.timing.whole_step import ANY, kind_of, whole_step_ratio
+from gpuscope.advisor.timing.whole_step import whole_step_ratio
 from gpuscope.domain.base import Range
 
 __all__ = ["CALIBRATED", "MEASURED", "SPECIFICATION", "StepTime", "at_hand", "step_on_cpu", "step_on_gpu"]
@@ -115,7 +116,9 @@ def _transferred(job: Job, source: DeviceRates, target: DeviceRates, gpu: GpuSpe
 def _transferred_whole(job: Job, source: GpuSpec, gpu: GpuSpec, target: DeviceRates) -> StepTime:
     """The step × a ratio between those of computing and of bandwidth, by the kind of model that it is."""
     kind = kind_of(job.footprint)
-    ratio = whole_step_ratio(kind, (source, job.source_precision), (gpu, job.precision), job.calibration)
+    flops = step_flops(job.footprint)
+    reached = flops / job.busy_s if flops and job.busy_s else None
+    ratio = whole_step_ratio(kind, (source, job.source_precision), (gpu, job.precision), job.calibration, reached)
     if ratio is None:
         return unknown(f"the catalogue lacks the rates of {source.name} in {job.source_precision}")
     base = doubt("gpu_to_gpu_whole", job.calibration)
@@ -129,7 +132,9 @@ def _from_work(job: Job, target: DeviceRates, gpu: GpuSpec) -> StepTime:
     device_s = model_seconds(job.ops, target, job, compiled=job.compiled)
     host = host_time(job.ops, job, compiled=job.compiled)
     how = f"work of the operators on {target.how}"
-    return _on_gpu(job, device_s, host, doubt("no_gpu_run", job.calibration), gpu, target, how)
+    base = doubt("no_gpu_run", job.calibration)
+    more = () if target.rated else (doubt("specified_only", job.calibration),)
+    return _on_gpu(job, device_s, host, base, gpu, target, how, more)
 
 
 def _on_gpu(

@@ -5,24 +5,21 @@
 for each byte that the step would move in FP32. The kind of model sets the mix (`Calibration.mixes`): how many FLOPs go
 with a byte, how many bytes 16 bits leave, how much no GPU shortens. Each GPU's rates are those of `timing.sustained`,
 so the same mix is bound by computing on a V100 in FP32 and by memory on an A100 in 16 bits. Nobody measured the mix of
-this very model, so the answer is a range over the mixes of its kind.
+this very model, so the answer is a range over the mixes of its kind. Where the FLOPs of the step are known, what the
+run reached of the source's rate says how many go with a byte.
 """
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from gpuscope.advisor.calibration.model import Calibration, Mix
 from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.precision import halves_activations
+from gpuscope.advisor.timing.model_kind import ANY, CONVOLUTIONAL, LOOKUP, RECURRENT, TRANSFORMER
 from gpuscope.advisor.timing.sustained import Sustained, sustained
-from gpuscope.domain.footprint import Footprint
 
-CONVOLUTIONAL, TRANSFORMER, RECURRENT, LOOKUP, ANY = "convolutional", "transformer", "recurrent", "lookup", "any"
-KINDS = (CONVOLUTIONAL, TRANSFORMER, RECURRENT, LOOKUP, ANY)
-
-# Before anything was fitted: an image model's layers do some tens of FLOPs a byte, a transformer's some hundreds.
+# Before anything was fitted: an image model's layers do some tens of FLOPs a byte, a transformer's about a hundred.
 _STARTING = {
     CONVOLUTIONAL: Mix(flops_per_byte=30, spread=3, half_bytes=0.65, fixed_s_per_byte=1e-13, source="assumed"),
     TRANSFORMER: Mix(flops_per_byte=100, spread=3, half_bytes=0.65, fixed_s_per_byte=1e-13, source="assumed"),
@@ -31,19 +28,14 @@ _STARTING = {
     ANY: Mix(flops_per_byte=50, spread=5, half_bytes=0.65, fixed_s_per_byte=1e-13, source="assumed"),
 }
 
-# Words in names of models (and of what people call their runs) by kind; the first that is found counts.
-_NAMES = (
-    (RECURRENT, r"lstm|gru\b|rnn|gnmt|tacotron|seq2seq|deepspeech"),
-    (
-        TRANSFORMER,
-        r"bert|gpt|llama|transformer|opt\b|\bt5|bart|\bvit|swin|deit|beit|mistral|mixtral|qwen|gemma|wav2vec|whisper|former",
-    ),
-    (LOOKUP, r"dlrm|ncf|recommend|wide.?and.?deep|deepfm|embedding"),
-    (
-        CONVOLUTIONAL,
-        r"resn|rn50|vgg|efficientn|efficientd|mobilen|densen|ssd|yolo|cnn|unet|vnet|regnet|conv|jasper|quartz|waveglow|gan",
-    ),
-)
+# Matrix products of a real model against the best product of a GPU: published training of language models reaches 50
+# to 75% of it where nothing else holds it up.
+_SLOWER_THAN_BEST = 1.4
+_MOST_COMPUTING = 0.85
+"""Share of a step that can be computing, whatever the count of FLOPs says."""
+_KNOWN_SPREAD = 2.0
+_FURTHEST = 5.0
+"""From the kind's usual FLOPs a byte: further off, the count is not believed."""
 
 
 class Ratio(NamedTuple):
@@ -52,8 +44,6 @@ class Ratio(NamedTuple):
     low: float
     mid: float
     high: float
-    kind: str
-    """Of model, as in `KINDS`."""
     how: str
 
     @property
@@ -62,71 +52,68 @@ class Ratio(NamedTuple):
         return max(self.high / self.mid, self.mid / self.low)
 
 
-def kind_of(footprint: Footprint) -> str:
-    """What kind of model it is: by its architecture, its operators, else by its name; `ANY` when nothing says so."""
-    workload = footprint.workload
-    if workload.architecture is not None:
-        return TRANSFORMER
-    if footprint.ops:
-        return _kind_of_ops(footprint)
-    return kind_of_name(workload.model or "")
+class _Side(NamedTuple):
+    """One GPU in one precision."""
 
-
-def kind_of_name(model: str) -> str:
-    """What kind of model a name belongs to; `ANY` when it says nothing."""
-    name = model.lower()
-    return next((kind for kind, words in _NAMES if re.search(words, name)), ANY)
+    rates: Sustained
+    precision: str
 
 
 def whole_step_ratio(
-    kind: str, source: tuple[GpuSpec, str], target: tuple[GpuSpec, str], calibration: Calibration
+    kind: str,
+    source: tuple[GpuSpec, str],
+    target: tuple[GpuSpec, str],
+    calibration: Calibration,
+    reached_flops_per_s: float | None = None,
 ) -> Ratio | None:
-    """Time on the target relative to the source, each a GPU and a compute precision; None: rates are not known.
+    """Time on the target relative to the source; None when their rates are not known.
 
     The range spans the mixes of the kind; what the model itself may be wrong by comes on top (`gpu_to_gpu_whole`).
+
+    Args:
+        kind: of model, one of `model_kind.KINDS`.
+        source: a GPU and a compute precision.
+        target: the same.
+        calibration: rates and mixes.
+        reached_flops_per_s: what the run computed a second on the source; None: its FLOPs are not known.
     """
-    rates = [sustained(gpu, precision, calibration) for gpu, precision in (source, target)]
-    if rates[0] is None or rates[1] is None:
+    before_rates, after_rates = (sustained(gpu, precision, calibration) for gpu, precision in (source, target))
+    if before_rates is None or after_rates is None:
         return None
-    mix = mix_of(kind, calibration)
-    before, after = (rates[0], source[1]), (rates[1], target[1])
-    mid = _ratio(mix.flops_per_byte, mix, kind, before, after)
-    ends = [_ratio(mix.flops_per_byte * by, mix, kind, before, after) for by in (1 / mix.spread, mix.spread)]
-    how = (
-        f"{mid:.2g} for a {kind} model of {mix.flops_per_byte:.0f} FLOPs a byte"
-        if kind != ANY
-        else f"{mid:.2g} for a model of which the kind is not known"
-    )
-    return Ratio(min(mid, *ends), mid, max(mid, *ends), kind, how)
-
-
-def mix_of(kind: str, calibration: Calibration) -> Mix:
-    """The mix of a kind of model, fitted where the calibration has it."""
-    return calibration.mixes.get(kind, _STARTING[kind])
+    before, after = _Side(before_rates, source[1]), _Side(after_rates, target[1])
+    mix = calibration.mixes.get(kind, _STARTING[kind])
+    intensity, spread = mix.flops_per_byte, mix.spread
+    if reached_flops_per_s is not None:
+        intensity, spread = _intensity_of_run(kind, mix, before, reached_flops_per_s), min(spread, _KNOWN_SPREAD)
+    ratios = [_ratio(intensity * by, mix, kind, before, after) for by in (1 / spread, 1.0, spread)]
+    what = "a model of which the kind is not known" if kind == ANY else f"a {kind} model"
+    how = f"{ratios[1]:.2g} for {what}, at {intensity:.0f} FLOPs for a byte"
+    return Ratio(min(ratios), ratios[1], max(ratios), how)
 
 
 def seconds_per_byte(flops_per_byte: float, mix: Mix, kind: str, rates: Sustained, precision: str) -> float:
     """Time for each byte that the step would move in FP32."""
-    compute = rates.convolution_flops_per_s if kind == CONVOLUTIONAL else rates.matmul_flops_per_s
-    left = mix.half_bytes if halves_activations(precision) else 1.0
-    return flops_per_byte / compute.value + left / rates.vector_bytes_per_s.value + mix.fixed_s_per_byte
+    return flops_per_byte / _compute_rate(kind, rates) + _seconds_besides(mix, rates, precision)
 
 
-def _ratio(
-    flops_per_byte: float, mix: Mix, kind: str, before: tuple[Sustained, str], after: tuple[Sustained, str]
-) -> float:
+def _ratio(flops_per_byte: float, mix: Mix, kind: str, before: _Side, after: _Side) -> float:
     return seconds_per_byte(flops_per_byte, mix, kind, *after) / seconds_per_byte(flops_per_byte, mix, kind, *before)
 
 
-def _kind_of_ops(footprint: Footprint) -> str:
-    flops: dict[str, float] = {}
-    for op in footprint.ops:
-        kind = op.kind.split("_")[0]
-        group = {"rnn": RECURRENT, "attention": TRANSFORMER}.get(kind, op.class_)
-        flops[group] = flops.get(group, 0.0) + (op.flops or 0.0)
-    if flops.get(TRANSFORMER):
-        return TRANSFORMER
-    if flops.get(RECURRENT):
-        return RECURRENT
-    convolution = flops.get("convolution", 0.0) + flops.get("depthwise_convolution", 0.0)
-    return CONVOLUTIONAL if convolution > flops.get("gemm", 0.0) else ANY
+def _intensity_of_run(kind: str, mix: Mix, source: _Side, reached_flops_per_s: float) -> float:
+    """FLOPs a byte at which computing takes the share of the step that the run's FLOPs take at the source's rate."""
+    rate = _compute_rate(kind, source.rates)
+    share = min(_MOST_COMPUTING, reached_flops_per_s * _SLOWER_THAN_BEST / rate)
+    intensity = share / (1 - share) * _seconds_besides(mix, source.rates, source.precision) * rate
+    return min(max(intensity, mix.flops_per_byte / _FURTHEST), mix.flops_per_byte * _FURTHEST)
+
+
+def _seconds_besides(mix: Mix, rates: Sustained, precision: str) -> float:
+    """What is not computing, for each byte of the step in FP32."""
+    left = mix.half_bytes if halves_activations(precision) else 1.0
+    return left / rates.vector_bytes_per_s.value + mix.fixed_s_per_byte
+
+
+def _compute_rate(kind: str, rates: Sustained) -> float:
+    figure = rates.convolution_flops_per_s if kind == CONVOLUTIONAL else rates.matmul_flops_per_s
+    return figure.value

@@ -18,8 +18,9 @@ import msgspec
 from gpuscope.advisor.calibration.fitting import Constant, fitted, robust
 from gpuscope.advisor.calibration.model import FITTED, Calibration, Figure, Mix
 from gpuscope.advisor.catalogue.loading import Catalogue
+from gpuscope.advisor.timing.model_kind import ANY, CONVOLUTIONAL, LOOKUP, RECURRENT, TRANSFORMER
 from gpuscope.advisor.timing.sustained import Sustained, sustained
-from gpuscope.advisor.timing.whole_step import ANY, CONVOLUTIONAL, LOOKUP, RECURRENT, TRANSFORMER, seconds_per_byte
+from gpuscope.advisor.timing.whole_step import seconds_per_byte
 from gpuscope.advisor.validation.unit_times import UnitTime
 
 _SCALE = 0.10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 import msgspec
@@ -15,18 +16,20 @@ from gpuscope.advisor.validation.tables import Tables
 from gpuscope.advisor.validation.unit_times import UnitTime, dle_units, lambda_units
 
 
-def with_published_rates(tables: Tables, base: Calibration, without_gpu: str = "") -> Calibration:
+def with_published_rates(
+    tables: Tables, base: Calibration, without_gpus: AbstractSet[str] = frozenset()
+) -> Calibration:
     """The calibration with published rates and the shares that follow from them.
 
     Args:
         tables: with matmul_achievable, neusight_gemm and neusight_vector.
         base: whose other parts are kept.
-        without_gpu: catalogue id of a GPU of which nothing may be known.
+        without_gpus: catalogue ids of GPUs of which nothing may be known.
     """
     rates = published_rates(
         tables.rows("matmul_achievable"), tables.rows("neusight_gemm"), tables.rows("neusight_vector")
     )
-    rates.pop(without_gpu, None)
+    rates = {gpu_id: known for gpu_id, known in rates.items() if gpu_id not in without_gpus}
     return msgspec.structs.replace(base, rates=rates, shares=fitted_shares(rates, tables.catalogue))
 
 
@@ -35,7 +38,7 @@ def fitted_rates(
     base: Calibration,
     seen: Callable[[UnitTime], bool],
     *,
-    without_gpu: str = "",
+    without_gpus: AbstractSet[str] = frozenset(),
     start: dict[str, float] | None = None,
 ) -> Calibration:
     """The calibration with rates, shares and mixes from what may be seen.
@@ -44,10 +47,10 @@ def fitted_rates(
         tables: published rows.
         base: whose other parts are kept.
         seen: which rows of the training suites the fit may use.
-        without_gpu: catalogue id of a GPU of which no published rate may be used.
+        without_gpus: catalogue ids of GPUs of which no published rate may be used.
         start: values of a fit to almost the same rows, which saves time.
     """
-    known = with_published_rates(tables, base, without_gpu)
+    known = with_published_rates(tables, base, without_gpus)
     units = [unit for unit in all_units(tables) if seen(unit)]
     return with_values(known, fit_values(known, units, tables.catalogue, start))
 

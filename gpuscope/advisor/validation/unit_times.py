@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuscope.advisor.job.precision import BFLOAT16, FLOAT16, FLOAT32, TF32
-from gpuscope.advisor.timing.whole_step import kind_of_name
+from gpuscope.advisor.timing.model_kind import kind_of_name
 from gpuscope.advisor.validation.suites import DLE_SOURCE, LAMBDA_FAMILIES, LAMBDA_SOURCE, suite_precision
 from gpuscope.advisor.validation.tables import Cells, Tables
 
@@ -17,6 +17,17 @@ _DLE_PRECISIONS = {"amp": FLOAT16, "bf16": BFLOAT16, "tf32": TF32, "fp32": FLOAT
 
 # The suite's mixed-precision switch changes nothing in these two: published rates are the same with and without.
 WITHOUT_MIXED_PRECISION = frozenset({"tacotron2", "waveglow"})
+
+
+# Parameters and tokens of a unit, where the work is that of a known transformer: BERT base and large (SQuAD sequences of
+# 384 tokens), Transformer-XL base and large, Transformer big, each as the suites' own READMEs give them.
+_BERT_LARGE, _SQUAD_TOKENS = 336_000_000, 384.0
+_WORK = {
+    "lambda bert_base_squad": (110_000_000, _SQUAD_TOKENS),
+    "lambda bert_large_squad": (_BERT_LARGE, _SQUAD_TOKENS),
+    "lambda transformerxlbase": (192_000_000, 1.0),
+    "lambda transformerxllarge": (257_000_000, 1.0),
+}
 
 
 class UnitTime(NamedTuple):
@@ -34,10 +45,13 @@ class UnitTime(NamedTuple):
     """As printed; empty: not said."""
     seconds: float
     source: str
+    parameters: int | None = None
+    tokens: float | None = None
+    """Of a unit of work, for a transformer."""
 
     @property
     def kind(self) -> str:
-        """Of model, as `timing.whole_step` takes it."""
+        """Of model, as `timing.model_kind` names it."""
         return kind_of_name(self.model)
 
 
@@ -57,7 +71,7 @@ def lambda_units(tables: Tables) -> list[UnitTime]:
     return [
         UnitTime(
             f"lambda {task}", LAMBDA_FAMILIES[task], task, gpu, precision, batches[task, gpu, precision],
-            1 / statistics.median(rates), LAMBDA_SOURCE,
+            1 / statistics.median(rates), LAMBDA_SOURCE, *_WORK.get(f"lambda {task}", (None, None)),
         )
         for (task, gpu, precision), rates in sorted(found.items())
     ]  # fmt: skip
@@ -70,9 +84,12 @@ def dle_units(tables: Tables) -> list[UnitTime]:
         if cells["total_gpus"] == "1" and _usable(cells):
             found[_dle_key(cells, tables)].append(float(cells["throughput"]))
     return [
-        UnitTime(key[0], dle_family(key[1]), key[1], key[2], key[3], key[4], 1 / statistics.median(rates), DLE_SOURCE)
+        UnitTime(
+            key[0], dle_family(key[1]), key[1], key[2], key[3], key[4], 1 / statistics.median(rates), DLE_SOURCE,
+            *_dle_work(key[0]),
+        )
         for key, rates in sorted(found.items())
-    ]
+    ]  # fmt: skip
 
 
 def pairs(units: list[UnitTime]) -> Iterator[tuple[UnitTime, UnitTime]]:
@@ -113,6 +130,16 @@ def _dle_key(cells: Cells, tables: Tables) -> tuple[str, ...]:
         precision = TF32  # What the containers do without being asked.
     name = (cells["framework"], cells["model"], cells["variant"], cells["context"], cells["seq_len"], cells["unit"])
     return " ".join(filter(None, name)), cells["model"], gpu.id, precision, cells["batch"]
+
+
+def _dle_work(task: str) -> tuple[int, float] | tuple[None, None]:
+    """Parameters and tokens of a unit of BERT large and Transformer-XL."""
+    if re.search(r"LanguageModeling/BERT (Pre-|Fine-)", task):
+        pretraining = re.search(r"Pre-.* (128|512)\b", task)
+        return _BERT_LARGE, float(pretraining[1]) if pretraining else _SQUAD_TOKENS
+    if task.startswith("PyTorch LanguageModeling/Transformer-XL"):
+        return _WORK["lambda transformerxllarge" if "Large" in task else "lambda transformerxlbase"]
+    return None, None
 
 
 def _comparable(source: UnitTime, target: UnitTime, same: list[UnitTime]) -> bool:

@@ -1,0 +1,29 @@
+"""Full-precision training steps predicted in 16 bits on the same GPU, from the step time alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuscope.advisor.job.precision import is_16_bit
+from gpuscope.advisor.validation.outcome import Outcome
+from gpuscope.advisor.validation.rates_fit import all_units
+from gpuscope.advisor.validation.studies._suites import family_held_out
+from gpuscope.advisor.validation.tables import Tables
+from gpuscope.advisor.validation.unit_times import UnitTime
+
+NAME = "to-16-bit"
+DESCRIPTION = (
+    "From a training step in FP32 or TF32 to 16 bits on the same GPU, without a profile; a model family held out."
+)
+CASE = "to-16-bit"
+GOAL = None
+TRIED = ""
+
+
+def outcomes(tables: Tables) -> Iterator[Outcome]:
+    """Every GPU that ran a task of either suite in full and in half precision."""
+    yield from family_held_out(NAME, tables, all_units(tables), _wanted)
+
+
+def _wanted(source: UnitTime, target: UnitTime) -> bool:
+    return source.gpu == target.gpu and not is_16_bit(source.precision) and is_16_bit(target.precision)
