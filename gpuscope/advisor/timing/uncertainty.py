@@ -36,6 +36,8 @@ _UNCALIBRATED: dict[str, Doubt] = {
     "unknown_workload": Doubt("what kind of model it is was not recorded", 1.25),
     # 27-51% for tuned models and 74% for plain ones.
     "no_gpu_run": Doubt("computed from the operators' work, no GPU has run this job", 1.75),
+    # A new generation's runs were 14% off the specifications' ratio in the middle, 25% at the 90th percentile.
+    "specified_only": Doubt("nobody measured this GPU's rates: they follow from its specifications", 1.25),
     # No published figure; CPU rates in the catalogue are derived from clocks.
     "cpu_to_cpu": Doubt("transferred from a run on another CPU by specifications", 2.0),
     # CNNs and transformers on two CPUs: 30-50% at the 90th percentile.
