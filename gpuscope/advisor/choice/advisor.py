@@ -20,12 +20,12 @@ from gpuscope.advisor.choice.options import Option
 from gpuscope.advisor.choice.predictions import Predictions
 from gpuscope.advisor.choice.ranking import front
 from gpuscope.advisor.choice.relaxing import impossible_sentence
+from gpuscope.advisor.choice.robustness import sensitivities
 from gpuscope.advisor.choice.search import Found, search
-from gpuscope.advisor.choice.sensitivity import sensitivities
 from gpuscope.advisor.choice.verdict import Decision, decide, fix_first
 from gpuscope.advisor.job.work import work_of
 from gpuscope.domain.footprint import Footprint
-from gpuscope.domain.recommendation import Candidate, Constraints, Recommendation, Rejected, Verdict
+from gpuscope.domain.recommendation import Candidate, Constraints, Recommendation, Rejected, Sensitivity, Verdict
 from gpuscope.domain.units import format_duration_range
 
 NOTHING_KNOWN = (
@@ -91,7 +91,7 @@ class Advisor:
             alternates=() if chosen is None else alternates(ranked, on_front, chosen),
             candidates=candidates,
             rejected=_rejections(found),
-            sensitivity=sensitivities(found.passed, constraints) if decision.chosen in found.passed else (),
+            sensitivity=_sensitivity(decision, found, constraints),
             assumptions=assumptions(job, work_of(job, constraints), candidates, constraints),
             prices_as_of=price_dates(candidates),
         )
@@ -109,6 +109,12 @@ class Advisor:
         if total is not None:
             text += f" The machine that it ran on takes {format_duration_range(total)}."
         return text
+
+
+def _sensitivity(decision: Decision, found: Found, limits: Constraints) -> tuple[Sensitivity, ...]:
+    if decision.chosen is None:
+        return ()
+    return sensitivities(decision.chosen, found.passed, found.broken, found.at_hand, limits)
 
 
 def _in_rank(found: Found, decision: Decision) -> list[Option]:

@@ -18,7 +18,7 @@ from gpuscope.advisor.choice.money import Money
 from gpuscope.advisor.choice.options import Option
 from gpuscope.advisor.choice.predictions import Predictions, Variant
 from gpuscope.advisor.choice.ways import Way, Ways
-from gpuscope.advisor.cost.energy import energy_kwh, power_watts
+from gpuscope.advisor.cost.energy import cpu_power_watts, energy_kwh, power_watts
 from gpuscope.advisor.job.job import TRAINING, Job
 from gpuscope.advisor.job.precision import FLOAT32, supports
 from gpuscope.advisor.job.work import Work
@@ -217,7 +217,13 @@ class Builder:
     def _judged(self, candidate: Candidate, variant: Variant, parts: Parts) -> Option:
         """Add power and energy, and hold it against the constraints."""
         gpu = parts.gpu or self._catalogue.gpu(candidate.gpu)
-        watts, how = (None, "not known for CPUs") if gpu is None else power_watts(variant.job, gpu, candidate.count)
+        watts, how = None, "not known"
+        if gpu is not None:
+            watts, how = power_watts(variant.job, gpu, candidate.count, parts.single)
+        elif (cpu := self._catalogue.cpu(candidate.cpu)) is not None:
+            watts, how = cpu_power_watts(
+                cpu, _cores(parts.way.listing.offer) if parts.way and parts.way.listing else None
+            )
         power = self.money.power(parts.gpu, parts.way, watts, how)
         parts = parts._replace(gpu=gpu, power_how=how, power=power)
         candidate = msgspec.structs.replace(candidate, energy_kwh=energy_kwh(candidate.time_to_finish_s, watts))

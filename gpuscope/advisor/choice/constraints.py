@@ -8,6 +8,7 @@ import msgspec
 
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.choice.places import in_region, known_places, place_name
+from gpuscope.advisor.cost.terms import check_economics
 from gpuscope.advisor.job.precision import precision_of
 from gpuscope.domain.recommendation import Constraints
 from gpuscope.domain.serving import ServingTarget
@@ -43,6 +44,7 @@ def check(constraints: Constraints, catalogue: Catalogue) -> None:
         raise UsageError(f"The number of GPUs must be 1 or more, and at most {MOST_GPUS}.")
     for precision in (*constraints.precisions, *filter(None, (constraints.precision,))):
         precision_of(precision)
+    check_economics(constraints.economics)
     _check_work(constraints)
     _check_acquisition(constraints)
     _check_serving(constraints.serving)

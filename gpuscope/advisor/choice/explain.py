@@ -21,7 +21,6 @@ from gpuscope.domain.units import (
     format_bytes,
     format_bytes_range,
     format_count,
-    format_duration,
     format_duration_range,
     format_money,
     format_money_range,
@@ -87,6 +86,9 @@ def memory_tree(plan: Plan, available_bytes: int) -> Explanation:
     )
     needed = plan.need.needed_bytes
     value = format_bytes_range(needed) if needed is not None else f"at least {format_bytes(plan.need.surely_bytes)}"
+    if plan.passed_over:
+        others = tuple(Explanation(name="Passed over", value=words) for words in plan.passed_over)
+        inputs += (Explanation(name="Layout", value="the fastest that fits", provenance="derived", inputs=others),)
     return Explanation(
         name="Memory of one GPU",
         value=f"{value} of {format_bytes(available_bytes)}",
@@ -112,13 +114,13 @@ def time_tree(single: StepTime, scaled: Scaled, work: Work, total: Range | None)
             inputs=doubts,
         )
     ]
-    if scaled.communication_s:
+    if scaled.parts:
         inputs.append(
             Explanation(
-                name="Communication",
-                value=f"{format_duration(scaled.communication_s)}, {format_duration(scaled.exposed_s)} not hidden",
-                formula="2(n−1)/n × gradient bytes ÷ bus bandwidth + latency",
-                provenance=f"derived; {scaled.communication_how}",
+                name="Step on all GPUs",
+                value=format_duration_range(scaled.seconds),
+                provenance=f"derived; {scaled.communication_how or 'no messages'}",
+                inputs=scaled.parts,
             )
         )
     step = Explanation(

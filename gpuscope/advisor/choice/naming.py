@@ -27,6 +27,14 @@ def hardware(candidate: Candidate) -> str:
     return f"{candidate.count}× {candidate.gpu_name or candidate.gpu or 'unknown GPU'}"
 
 
+def short_title(candidate: Candidate) -> str:
+    """`renting 2× L4 from aws`, `buying 2× L4`."""
+    name = hardware(candidate) if candidate.count else title(candidate)
+    if candidate.acquisition == "rent" and candidate.offer is not None:
+        return f"renting {name}" if candidate.count == 0 else f"renting {name} from {candidate.offer.provider}"
+    return f"buying {name}" if candidate.acquisition == "buy" else name
+
+
 def purchase_words(candidate: Candidate) -> str:
     """What is known of a purchase price: `about $2,249 with the machine by its launch price, so ask for a quote`."""
     if candidate.cost_usd is None:

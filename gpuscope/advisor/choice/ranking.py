@@ -6,6 +6,7 @@ configuration that is better in everything always comes first.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from gpuscope.advisor.choice.constraints import BUY, KEEP
@@ -14,9 +15,6 @@ from gpuscope.advisor.choice.options import Figures, Option
 from gpuscope.domain.recommendation import Constraints
 
 _UNKNOWN = float("inf")
-_WORTH_OF_SPEED = 0.5
-"""For use over years: twice the speed is worth 1.4 times the money, so that of two machines with the same price for a
-unit of speed the smaller comes first."""
 
 FigureKey = tuple[int, int, float, float, float, float]
 RankKey = tuple[FigureKey, str, int, str]
@@ -61,11 +59,13 @@ def _tier(figures: Figures, limits: Constraints) -> int:
 def _money(figures: Figures) -> float:
     usd, seconds = figures.usd, figures.seconds
     if usd is not None and seconds is not None:
+        # Twice the speed is worth 1.4 times the money, so that of two machines with the same price for a unit of speed
+        # the smaller comes first.
         if figures.lasting:
-            return usd * seconds**_WORTH_OF_SPEED
+            return usd * math.sqrt(seconds)
         if figures.acquisition == BUY and not figures.total_known:
             # Nobody said how much there is to do: a faster GPU is worth more, more of them are not.
-            return usd * (seconds * max(1, figures.gpus)) ** _WORTH_OF_SPEED
+            return usd * math.sqrt(seconds * max(1, figures.gpus))
         return usd
     if usd is not None:
         return usd

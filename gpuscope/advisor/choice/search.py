@@ -8,13 +8,15 @@ from typing import NamedTuple
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.choice.candidates import Builder
 from gpuscope.advisor.choice.constraints import DEFAULT_COUNTS
+from gpuscope.advisor.choice.limits import measures
 from gpuscope.advisor.choice.money import Money
 from gpuscope.advisor.choice.options import Option
 from gpuscope.advisor.choice.ranking import rank_key
 from gpuscope.domain.recommendation import Constraints, Rejected
 
 _MORE_GPUS_HELP = {"deadline", "throughput"}
-"""Limits that more GPUs may meet."""
+"""Codes of limits that more GPUs may meet."""
+_MORE_GPUS_MAKE_SURE = {"deadline_s", "minimum_throughput"}
 _MOST_UNASKED = 4096
 """More GPUs than this only who asks for them gets."""
 _SURE_AT_LEAST = 64
@@ -42,7 +44,7 @@ def search(builder: Builder, limits: Constraints, catalogue: Catalogue) -> Found
     passed = [option for option in options if not option.breaches]
     if not asked:
         count = DEFAULT_COUNTS[-1]
-        while count < _MOST_UNASKED and _needs_more(passed, options, rejected, count):
+        while count < _MOST_UNASKED and _needs_more(passed, options, rejected, count, limits):
             count *= 2
             larger, too_large = _larger(builder, catalogue, count)
             options.extend(larger)
@@ -86,11 +88,19 @@ def _larger(builder: Builder, catalogue: Catalogue, count: int) -> tuple[list[Op
     return options, rejected
 
 
-def _needs_more(passed: Sequence[Option], options: Sequence[Option], rejected: Sequence[Rejected], count: int) -> bool:
+def _needs_more(
+    passed: Sequence[Option], options: Sequence[Option], rejected: Sequence[Rejected], count: int, limits: Constraints
+) -> bool:
     if any(not option.risks for option in passed):
         return False
     if passed:
-        may_not_fit = all(o.candidate.fits is None and o.candidate.memory.needed_bytes is not None for o in passed)
-        return may_not_fit and count < _SURE_AT_LEAST
+        return count < _SURE_AT_LEAST and all(_surer_with_more(option, limits) for option in passed)
     too_slow = any(breach.code in _MORE_GPUS_HELP for option in options for breach in option.breaches)
     return too_slow or any(entry.reason_code == "memory" for entry in rejected)
+
+
+def _surer_with_more(option: Option, limits: Constraints) -> bool:
+    may_not_fit = option.candidate.fits is None and option.candidate.memory.needed_bytes is not None
+    return may_not_fit or any(
+        measure.doubtful for measure in measures(option.figures, limits) if measure.field in _MORE_GPUS_MAKE_SURE
+    )

@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gpuscope.advisor.choice.constraints import BUY
+from gpuscope.advisor.choice.keeping import FASTEST, IN_TIME, SHORT, fastest_single, keeps
 from gpuscope.advisor.choice.naming import purchase_words, title
 from gpuscope.advisor.choice.options import Option
 from gpuscope.advisor.job.work import compared_cost
 from gpuscope.domain.recommendation import Candidate, Constraints, Verdict
 from gpuscope.domain.units import format_duration, format_duration_range, format_money, format_money_range
-
-SHORT_JOB_S = 3600.0
-"""Without a deadline, a job that the machine at hand finishes within this time is not worth another machine."""
-
 
 INPUT_BOUND_SHARE = 0.5
 """From this share of the predicted step on, waiting for data decides the speed, and no GPU helps."""
@@ -65,23 +62,17 @@ def fix_first(decision: Decision, data_wait_s: float) -> Decision:
     return decision._replace(verdict=Verdict.FIX_FIRST, sentence=sentence)
 
 
-def _why_keep(at_hand: Option, ranked: Sequence[Option], constraints: Constraints) -> str | None:
-    """Why the machine at hand will do; None when it will not, or others are worth their price."""
-    candidate = at_hand.candidate
-    total = candidate.time_to_finish_s
-    if constraints.deadline_s is not None:
-        if total is None or at_hand.risks:
-            return None
-        limit = format_duration(constraints.deadline_s)
-        return f"it finishes in {format_duration_range(total)}, within the deadline of {limit}, and costs nothing more"
-    if total is not None and total.mid <= SHORT_JOB_S:
-        return f"it finishes in {format_duration_range(total)}, which is not worth another machine"
-    # Several GPUs are always faster with enough work; whether a GPU helps at all is told by a single one.
-    single = [option.figures.seconds for option in ranked if option.candidate.count == 1]
-    fastest = min((seconds for seconds in single if seconds is not None), default=None)
-    if fastest is not None and at_hand.figures.seconds is not None and at_hand.figures.seconds <= fastest:
-        return "no single GPU of the catalogue is predicted to be faster"
-    return None
+def _why_keep(at_hand: Option, ranked: Sequence[Option], limits: Constraints) -> str | None:
+    """Why the machine at hand will do, in words; None when it will not, or others are worth their price."""
+    others = fastest_single(option.figures for option in ranked)
+    why = keeps(at_hand.figures, others, len(at_hand.risks), limits)
+    total = at_hand.candidate.time_to_finish_s
+    done = "" if total is None else f"it finishes in {format_duration_range(total)}"
+    if why == IN_TIME and limits.deadline_s is not None:
+        return f"{done}, within the deadline of {format_duration(limits.deadline_s)}, and costs nothing more"
+    if why == SHORT:
+        return f"{done}, which is not worth another machine"
+    return "no single GPU of the catalogue is predicted to be faster" if why == FASTEST else None
 
 
 def _verdict(candidate: Candidate) -> Verdict:
