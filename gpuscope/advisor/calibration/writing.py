@@ -6,11 +6,13 @@ import csv
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from gpuscope.advisor.calibration.model import Figure, Interval, Mix, SustainedRates
+from gpuscope.advisor.calibration.model import ClassRate, Figure, Interval, Mix, SustainedRates
 
 _RATE_HEADER = ("gpu_id", "figure", "precision", "value", "unit", "kind", "source")
 _SHARE_HEADER = ("figure", "group", "segment", "share", "kind", "source")
 _MIX_HEADER = ("kind", "flops_per_byte", "spread", "half_bytes", "fixed_s_per_byte", "source")
+_CLASS_HEADER = ("kind", "layout", "compute", "bandwidth", "half_n", "half_k", "source")
+_FACTOR_HEADER = ("name", "value", "source")
 _INTERVAL_HEADER = ("code", "factor", "rows", "source")
 _SEGMENTS = frozenset({"consumer", "workstation", "datacenter"})
 
@@ -44,6 +46,22 @@ def write_mixes(path: Path, mixes: Mapping[str, Mix]) -> None:
             for kind, mix in sorted(mixes.items())
         ),
     )  # fmt: skip
+
+
+def write_class_rates(path: Path, rates: Mapping[str, ClassRate], source: str) -> None:
+    """Write class_rates.csv."""
+    lines = []
+    for key in sorted(rates):
+        kind, _, layout = key.partition("/")
+        rate = rates[key]
+        figures = (rate.compute, rate.bandwidth, rate.half_n, rate.half_k)
+        lines.append((kind, layout, *(f"{figure:.4g}" for figure in figures), source))
+    _write(path, _CLASS_HEADER, lines)
+
+
+def write_factors(path: Path, factors: Mapping[str, float], source: str) -> None:
+    """Write factors.csv."""
+    _write(path, _FACTOR_HEADER, ((name, f"{factors[name]:.4g}", source) for name in sorted(factors)))
 
 
 def write_intervals(path: Path, intervals: Mapping[str, Interval]) -> None:

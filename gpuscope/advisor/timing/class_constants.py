@@ -16,6 +16,8 @@ from gpuscope.domain.ops import BACKWARD_SUFFIX
 NHWC, CPU = "nhwc", "cpu"
 """Variants of a kind's rates: channels-last memory on a GPU, and a CPU's kernels."""
 OTHER = "other"
+# PyTorch splits an operator over threads from 32768 elements on (its grain size); in float32, read and written.
+_SMALL_OPERATOR_BYTES = 2 * 4 * 32768
 _CHANNELS_LAST = frozenset({"nhwc", "channels_last", "ndhwc", "channels_last_3d"})
 
 
@@ -84,10 +86,12 @@ STARTING_FACTORS: dict[str, float] = {
     "backward/depthwise": 0.4,
     "backward/grouped": 0.5,
     "backward/other": 0.9,
-    # A CPU's clock under load over the base clock that its peak is derived from, where its vector units are narrow; and
-    # the fixed time of an operator that all cores share.
+    # A CPU's clock under load over the base clock that its peak is derived from, where its vector units are narrow; the
+    # fixed time of matrix work that all cores share (they wait for each other, weights are laid out anew), and that of
+    # any other operator.
     "cpu/above_base": 1.5,
-    "cpu/s_per_operator": 15e-6,
+    "cpu/s_per_operator": 20e-6,
+    "cpu/s_per_light_operator": 5e-6,
 }
 
 
@@ -113,6 +117,14 @@ def factor(calibration: Calibration, group: str, kind: str, variant: str | None 
         if value is not None:
             return value
     return None
+
+
+def is_light(op: Op) -> bool:
+    """Whether these operators cost a CPU no more than their call: no matrix work, or so little that one thread does it."""
+    if not op.flops:
+        return True
+    moved = (op.bytes_read or 0.0) + (op.bytes_written or 0.0)
+    return moved < _SMALL_OPERATOR_BYTES * (op.kernels or 0.0)
 
 
 def layout_variant(op: Op) -> str | None:

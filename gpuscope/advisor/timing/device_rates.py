@@ -28,6 +28,8 @@ class DeviceRates(NamedTuple):
     """A CPU's kernels reach other shares."""
     how: str
     """Where the rates come from, for the explanation."""
+    light_kernel_latency_s: float | None = None
+    """Of operators that are little more than a call to a CPU; None: like the others."""
     rated: bool = False
     """Whether somebody measured the device, rather than only specifying it."""
 
@@ -65,6 +67,7 @@ def cpu_rates(cpu: CpuSpec, cores: float | None = None, calibration: Calibration
         convolution_flops_per_s=flops,
         bytes_per_s=cpu.memory_bandwidth_gbs * 1e9 * share,
         kernel_latency_s=factor(calibration, "cpu", "s_per_operator") or 0.0,
+        light_kernel_latency_s=factor(calibration, "cpu", "s_per_light_operator"),
         is_cpu=True,
         how=f"specifications of {cpu.name}: {used:g} cores",
     )

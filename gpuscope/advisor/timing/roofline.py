@@ -13,13 +13,13 @@ import math
 from collections.abc import Iterable
 
 from gpuscope.advisor.calibration.model import EMPTY, Calibration
-from gpuscope.advisor.timing.class_constants import CPU, class_rate, factor, layout_variant
+from gpuscope.advisor.timing.class_constants import CPU, class_rate, factor, is_light, layout_variant
 from gpuscope.advisor.timing.device_rates import DeviceRates
 from gpuscope.domain.footprint import Op
 from gpuscope.domain.ops import BACKWARD_SUFFIX
 
 # Classes whose operators a compiler joins with their neighbours; the others run as they are.
-_JOINED_CLASSES = {
+JOINED_CLASSES = {
     "elementwise": "elementwise",
     "copy": "elementwise",
     "normalization": "normalization",
@@ -27,7 +27,7 @@ _JOINED_CLASSES = {
     "convolution": "convolution",
     "depthwise_convolution": "convolution",
 }
-_WITHOUT_KERNELS = frozenset({"elementwise", "copy", "normalization", "reduction"})
+JOINED_KERNELS = frozenset({"elementwise", "copy", "normalization", "reduction"})
 
 
 def op_seconds(op: Op, device: DeviceRates, calibration: Calibration = EMPTY, *, compiled: bool = False) -> float:
@@ -51,7 +51,7 @@ def op_seconds(op: Op, device: DeviceRates, calibration: Calibration = EMPTY, *,
         kernels *= compiled_kernel_share(op, calibration)
     compute_s = (op.flops or 0.0) / (rate * filled)
     bandwidth_s = moved / (device.bytes_per_s * share.bandwidth * efficiency)
-    return math.hypot(compute_s, bandwidth_s) + kernels * device.kernel_latency_s
+    return math.hypot(compute_s, bandwidth_s) + kernels * _latency(op, device)
 
 
 def ops_seconds(
@@ -63,13 +63,18 @@ def ops_seconds(
 
 def compiled_kernel_share(op: Op, calibration: Calibration) -> float:
     """Kernels that are left of a class when operators are joined."""
-    if op.class_ not in _WITHOUT_KERNELS:
+    if op.class_ not in JOINED_KERNELS:
         return 1.0
     return factor(calibration, "compiled", "kernels") or 1.0
 
 
+def _latency(op: Op, device: DeviceRates) -> float:
+    light = device.light_kernel_latency_s
+    return light if light is not None and is_light(op) else device.kernel_latency_s
+
+
 def _joined(op: Op, calibration: Calibration) -> float:
-    group = _JOINED_CLASSES.get(op.class_)
+    group = JOINED_CLASSES.get(op.class_)
     return 1.0 if group is None else factor(calibration, "compiled", group) or 1.0
 
 

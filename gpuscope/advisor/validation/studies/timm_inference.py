@@ -1,0 +1,40 @@
+"""Image-model inference on an RTX 3090 predicted for an RTX 4090 of which three rates are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuscope.advisor.validation.outcome import Outcome
+from gpuscope.advisor.validation.studies._timm import on_gpu
+from gpuscope.advisor.validation.tables import Tables
+from gpuscope.advisor.validation.timm_fit import rated_without_fold
+from gpuscope.advisor.validation.timm_rows import INFERENCE, TimmRow, run_footprint, timm_rows
+from gpuscope.domain.recommendation import Constraints
+
+NAME = "timm-inference"
+DESCRIPTION = (
+    "From a profiled run on an RTX 3090 to an RTX 4090, mixed precision, eager; class constants from the 3090 and the "
+    "4090's three rates from other families of models."
+)
+CASE = "source-run"
+GOAL = None
+TRIED = ""
+
+SOURCE_GPU, TARGET_GPU = "rtx-3090", "rtx-4090"
+
+
+def outcomes(tables: Tables) -> Iterator[Outcome]:
+    """Every model with an eager run on both cards in one layout, the nearest release of PyTorch 2 on the source."""
+    runs: dict[tuple[str, int, str], list[TimmRow]] = {}
+    for row in timm_rows(tables, INFERENCE):
+        if row.device == SOURCE_GPU and not row.compiled and not row.torch.startswith("1."):
+            runs.setdefault((row.model, row.img_size, row.layout), []).append(row)
+    for row in timm_rows(tables, INFERENCE):
+        sources = runs.get((row.model, row.img_size, row.layout))
+        if row.device != TARGET_GPU or row.compiled or not sources:
+            continue
+        source = max(sources, key=lambda each: (each.torch == row.torch, each.torch))
+        calibration = rated_without_fold(tables, row.fold, (SOURCE_GPU,), TARGET_GPU)
+        footprint = run_footprint(source, tables, batch=row.batch)
+        held_out = f"family {row.family}; class constants: {TARGET_GPU}"
+        yield on_gpu(NAME, footprint, row, calibration, tables, held_out, Constraints())
