@@ -43,20 +43,23 @@ def update_share(job: Job) -> float:
     return _UNKNOWN_UPDATE_SHARE
 
 
-def data_parallel_steps(
-    single: SingleStep,
-    table: LayoutTable,
-    fabric: Fabric,
-    rates: ParallelRates,
-    *,
-    gradient_bytes: float | None,
-    parameter_bytes: float | None,
-) -> Steps | None:
-    """Steps of all layouts of a table; None: the gradients' bytes are not known and have to be sent.
+class DataMessages(NamedTuple):
+    """Seconds of communication; an entry for each layout."""
+
+    gathered_s: Any
+    """Stage 3, of one micro batch."""
+    summed_s: Any
+    """Of a step: stages 0 to 2."""
+    waiting_share: Any
+
+
+def data_messages(
+    table: LayoutTable, fabric: Fabric, rates: ParallelRates, gradient_bytes: float, parameter_bytes: float
+) -> DataMessages:
+    """Communication of data parallel layouts.
 
     Args:
-        single: a step on one GPU.
-        table: data parallel layouts.
+        table: layouts.
         fabric: what the links reach.
         rates: constants.
         gradient_bytes: of all gradients.
@@ -64,22 +67,26 @@ def data_parallel_steps(
     """
     import numpy as np
 
-    if gradient_bytes is None and float(np.max(table.data)) > 1:
-        return None
-    payload, parameters = gradient_bytes or 0.0, parameter_bytes or gradient_bytes or 0.0
+    group = Group(table.data, 1)
+    buckets = max(1.0, np.ceil(gradient_bytes / BUCKET_BYTES))
+    summed = np.where(table.zero < 3, buckets * all_reduce_s(gradient_bytes / buckets, group, fabric), 0.0)
+    pieces = 2 * gather_s(parameter_bytes / _PIECES, group, fabric) + gather_s(gradient_bytes / _PIECES, group, fabric)
+    gathered = np.where(table.zero >= 3, _PIECES * pieces, 0.0)
+    return DataMessages(gathered, summed, waiting_share(table, fabric, rates))
+
+
+def data_parallel_steps(single: SingleStep, table: LayoutTable, messages: DataMessages, rates: ParallelRates) -> Steps:
+    """Steps of all layouts of a table, from a step on one GPU."""
+    import numpy as np
+
     update = single.device_s * single.update_share
     samples = table.micro / single.samples
     computing = np.maximum((single.device_s - update) * samples, single.host_s - update)
-    group = Group(table.data, 1)
-    buckets = max(1.0, np.ceil(payload / BUCKET_BYTES))
-    summed = np.where(table.zero < 3, buckets * all_reduce_s(payload / buckets, group, fabric), 0.0)
-    pieces = 2 * gather_s(parameters / _PIECES, group, fabric) + gather_s(payload / _PIECES, group, fabric)
-    gathered = np.where(table.zero >= 3, _PIECES * pieces, 0.0)
-    sharded = exposed(gathered, computing * rates.window_share, rates)
-    gradients = exposed(summed, computing * BACKWARD_SHARE * rates.window_share, rates)
+    sharded = exposed(messages.gathered_s, computing * rates.window_share, rates)
+    gradients = exposed(messages.summed_s, computing * (BACKWARD_SHARE * rates.window_share), rates)
     count = table.accumulation
     total = (computing + sharded) * count + gradients + update
-    waiting = total * waiting_share(table, fabric, rates)
+    waiting = total * messages.waiting_share
     nothing: Any = np.zeros_like(total)
     return Steps(
         seconds=total + waiting,
@@ -93,5 +100,5 @@ def data_parallel_steps(
         gradients_s=gradients,
         update_s=nothing + update,
         waiting_s=waiting,
-        messages_s=gathered * count + summed,
+        messages_s=messages.gathered_s * count + messages.summed_s,
     )

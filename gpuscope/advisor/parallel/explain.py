@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpuscope.advisor.parallel.collectives import Fabric
 from gpuscope.advisor.parallel.memory import Needs
@@ -26,19 +26,31 @@ _PARTS = (
 )
 
 
-def step_parts(table: LayoutTable, steps: Steps, index: int, fabric: Fabric) -> tuple[Explanation, ...]:
-    """What a step is made of; parts of no time are left out."""
+class Details(NamedTuple):
+    """All layouts that were looked at, and which was chosen."""
+
+    table: LayoutTable
+    steps: Steps | None
+    needs: Needs
+    states: Any
+    """For each layout: 0 fits, 1 may fit, 2 is too large."""
+    row: int
+    """Of the table: the chosen layout."""
+    fabric: Fabric
+
+
+def step_parts(details: Details) -> tuple[Explanation, ...]:
+    """What the chosen layout's step is made of; parts of no time are left out."""
+    words = Explanation(name="Layout", value=layout_words(details.table.layout(details.row)), provenance="derived")
+    if details.steps is None:
+        return (words,)
     parts = []
     for field, name, formula in _PARTS:
-        seconds = float(getattr(steps, field)[index])
+        seconds = float(getattr(details.steps, field)[details.row])
         if seconds > 0:
-            parts.append(
-                Explanation(
-                    name=name, value=format_duration(seconds), formula=formula, provenance=_provenance(field, fabric)
-                )
-            )
-    parts.append(Explanation(name="Layout", value=layout_words(table.layout(index)), provenance="derived"))
-    return tuple(parts)
+            how = _provenance(field, details.fabric)
+            parts.append(Explanation(name=name, value=format_duration(seconds), formula=formula, provenance=how))
+    return (*parts, words)
 
 
 def layout_words(layout: Layout) -> str:
@@ -61,23 +73,21 @@ def layout_words(layout: Layout) -> str:
     return words + (", checkpointing" if layout.activation_checkpointing else "")
 
 
-def passed_over(table: LayoutTable, steps: Steps | None, needs: Needs, states: Any, chosen: int) -> tuple[str, ...]:
+def passed_over(details: Details) -> tuple[str, ...]:
     """For each other kind of layout its best one, and why it was not taken."""
     reasons = []
-    for name, rows in _kinds(table):
-        if not len(rows) or chosen in rows:
+    for name, rows in _kinds(details.table):
+        if not len(rows) or details.row in rows:
             continue
-        fitting = rows[states[rows] < _TOO_LARGE]
+        fitting = rows[details.states[rows] < _TOO_LARGE]
         if not len(fitting):
-            least = float(needs.least[rows].min())
+            least = float(details.needs.least[rows].min())
             reasons.append(f"{name}: needs {format_bytes(least)} on each GPU and more.")
-        elif steps is not None:
-            best = fitting[steps.seconds[fitting].argmin()]
-            seconds, own = float(steps.seconds[best]), float(steps.seconds[chosen])
-            if seconds >= own:
-                reasons.append(f"{name}: {format_duration(seconds)} a step, {seconds / own - 1:.0%} slower.")
-            else:
-                reasons.append(f"{name}: it may not fit.")
+        elif details.steps is not None:
+            steps = details.steps.seconds
+            seconds, own = float(steps[fitting].min()), float(steps[details.row])
+            slower = f"{format_duration(seconds)} a step, {seconds / own - 1:.0%} slower."
+            reasons.append(f"{name}: {slower if seconds > own else 'it may not fit, or is as fast.'}")
     return tuple(reasons)
 
 

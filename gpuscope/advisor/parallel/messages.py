@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from gpuscope.advisor.parallel.collectives import Fabric, Group, all_reduce_s, exchange_s, gather_s, send_s
 from gpuscope.advisor.parallel.table import LayoutTable
-from gpuscope.advisor.parallel.transformer import Shape
+from gpuscope.advisor.parallel.transformer import Shape, local_parameters
 
 BUCKET_BYTES = 25 * 1024**2
 """Gradients are reduced in buckets of this size (PyTorch DDP's default)."""
@@ -44,7 +44,7 @@ def messages_of(
     table: LayoutTable,
     fabric: Fabric,
     *,
-    element_bytes: float,
+    element_bytes: Any,
     gradient_bytes: Any,
 ) -> Messages:
     """Communication of a step.
@@ -75,11 +75,6 @@ def messages_of(
     )
 
 
-def local_parameters(shape: Shape, table: LayoutTable) -> Any:
-    """Parameters of one GPU before any sharding by ZeRO."""
-    return (shape.dense_parameters + shape.expert_parameters / table.expert) / table.model
-
-
 def _context_seconds(shape: Shape, table: LayoutTable, token_bytes: Any, fabric: Fabric) -> Any:
     """Keys and values go once around forward, and with their gradients twice backward."""
     import numpy as np
@@ -104,9 +99,7 @@ def _gradient_seconds(shape: Shape, table: LayoutTable, fabric: Fabric, gradient
     return buckets * all_reduce_s(payload / buckets, group, fabric)
 
 
-def _sharded_seconds(
-    shape: Shape, table: LayoutTable, fabric: Fabric, element_bytes: float, gradient_bytes: Any
-) -> Any:
+def _sharded_seconds(shape: Shape, table: LayoutTable, fabric: Fabric, element_bytes: Any, gradient_bytes: Any) -> Any:
     """Layer by layer: parameters gathered twice, gradients scattered once."""
     import numpy as np
 

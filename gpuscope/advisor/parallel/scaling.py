@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from gpuscope.advisor.calibration.model import Calibration
 from gpuscope.advisor.job.job import Job
+from gpuscope.advisor.parallel.explain import Details, step_parts
 from gpuscope.advisor.parallel.topology import Topology
 from gpuscope.advisor.timing.time_model import StepTime
 from gpuscope.advisor.timing.uncertainty import Doubt, combined, doubt
@@ -31,8 +32,13 @@ class Scaled(NamedTuple):
     how: str
     communication_how: str = ""
     """Where the bandwidth between the GPUs comes from; "" without communication."""
-    parts: tuple[Explanation, ...] = ()
-    """Computing, bubble, each kind of message, update and waiting."""
+    details: Details | None = None
+    """All layouts of a training job that were looked at."""
+
+    @property
+    def parts(self) -> tuple[Explanation, ...]:
+        """What the step is made of: computing, bubble, each kind of message, update, waiting."""
+        return step_parts(self.details) if self.details is not None else ()
 
 
 def spread_doubts(

@@ -10,15 +10,15 @@ from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.job import TRAINING, Job
 from gpuscope.advisor.memory.context_memory import context_bytes
 from gpuscope.advisor.memory.memory_model import JobMemory, MemoryNeed, fits
-from gpuscope.advisor.parallel.collectives import fabric_of
-from gpuscope.advisor.parallel.explain import passed_over, step_parts
+from gpuscope.advisor.parallel.explain import Details, passed_over
 from gpuscope.advisor.parallel.inference import plan_inference
 from gpuscope.advisor.parallel.layouts import available_bytes
 from gpuscope.advisor.parallel.memory import Needs, Run, needs_of
 from gpuscope.advisor.parallel.scaling import Scaled, spread_doubts, step_range
+from gpuscope.advisor.parallel.subject import Subject, subject_of
 from gpuscope.advisor.parallel.table import table_of
 from gpuscope.advisor.parallel.topology import Topology
-from gpuscope.advisor.parallel.training import Answer, Subject, answer, modelled_step, subject_of
+from gpuscope.advisor.parallel.training import Answer, answer, modelled_step
 from gpuscope.advisor.timing.time_model import StepTime
 from gpuscope.domain.recommendation import Layout
 
@@ -35,8 +35,11 @@ class Plan(NamedTuple):
     need: MemoryNeed
     fits: bool | None
     scaled: Scaled
-    passed_over: tuple[str, ...] = ()
-    """Other kinds of layouts, and why not: a sentence each."""
+
+    @property
+    def passed_over(self) -> tuple[str, ...]:
+        """Other kinds of layouts, and why not: a sentence each."""
+        return passed_over(self.scaled.details) if self.scaled.details is not None else ()
 
 
 def plan(
@@ -61,7 +64,7 @@ def plan(
     if job.stage != TRAINING:
         layout, need, scaled = plan_inference(job, memory, gpu, topology, single)
         return Plan(layout, need, fits(need, available_bytes(job, gpu)), scaled)
-    subject = subject_of(job, memory, single)
+    subject = subject_of(job, memory, timed=single.seconds is not None)
     found = answer(subject, gpu, topology, single, keep_global_batch=keep_global_batch)
     if found is None:
         return _unshared(subject, gpu, topology)
@@ -69,9 +72,9 @@ def plan(
     states = _states(found.needs, gpu, available)
     index = _best(found, states)
     need = found.needs.of(index, gpu)
-    scaled = _scaled(subject, gpu, topology, single, found, index)
-    others = passed_over(found.table, found.steps, found.needs, states, index)
-    return Plan(_shown(subject, found, index), need, fits(need, available), scaled, others)
+    details = Details(found.table, found.steps, found.needs, states, index, found.fabric)
+    scaled = _scaled(subject, gpu, topology, single, found, details)
+    return Plan(_shown(subject, found, index), need, fits(need, available), scaled)
 
 
 def _states(needs: Needs, gpu: GpuSpec, available: int) -> Any:
@@ -105,12 +108,13 @@ def _shown(subject: Subject, found: Answer, index: int) -> Layout:
     return layout if subject.batch.known else msgspec.structs.replace(layout, micro_batch=None)
 
 
-def _scaled(subject: Subject, gpu: GpuSpec, topology: Topology, single: StepTime, found: Answer, index: int) -> Scaled:
-    job, steps = subject.job, found.steps
+def _scaled(
+    subject: Subject, gpu: GpuSpec, topology: Topology, single: StepTime, found: Answer, details: Details
+) -> Scaled:
+    job, steps, index = subject.job, found.steps, details.row
     if steps is None or (single.seconds is None and not subject.modelled):
         why = single.how if single.seconds is None else "the bytes of its gradients are not known"
-        return Scaled(None, found.batches, 0.0, 0.0, why)
-    fabric = fabric_of(topology, job.calibration.parallel)
+        return Scaled(None, found.batches, 0.0, 0.0, why, "", details)
     mid = float(steps.seconds[index]) + job.data_wait_s * found.batches / topology.gpus
     sharded = float(found.table.zero[index]) >= _SHARDED_PARAMETERS
     doubts = spread_doubts(
@@ -126,8 +130,7 @@ def _scaled(subject: Subject, gpu: GpuSpec, topology: Topology, single: StepTime
     how = basis.how
     if messages:
         how += f"; {messages:.2g} s of messages over {_links(topology)}, {exposed:.2g} s of it not hidden"
-    parts = step_parts(found.table, steps, index, fabric)
-    return Scaled(seconds, found.batches, messages, exposed, how, fabric.how if messages else "", parts)
+    return Scaled(seconds, found.batches, messages, exposed, how, found.fabric.how if messages else "", details)
 
 
 def _links(topology: Topology) -> str:
@@ -144,4 +147,4 @@ def _unshared(subject: Subject, gpu: GpuSpec, topology: Topology) -> Plan:
     run = Run(batch.micro if batch.known else None, subject.checkpointed)
     needs = needs_of(subject.memory, table, subject.shape, run.micro_batch, training=True, ran=run)
     need = needs.of(0, gpu)
-    return Plan(layout, need, fits=False, scaled=Scaled(None, batch.replicas, 0.0, 0.0, why), passed_over=(why,))
+    return Plan(layout, need, fits=False, scaled=Scaled(None, batch.replicas, 0.0, 0.0, why))

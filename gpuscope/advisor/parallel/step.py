@@ -11,14 +11,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from gpuscope.advisor.parallel.collectives import Fabric
-from gpuscope.advisor.parallel.messages import local_parameters, messages_of
+from gpuscope.advisor.parallel.messages import Messages, messages_of
 from gpuscope.advisor.parallel.rates import ParallelRates
 from gpuscope.advisor.parallel.table import LayoutTable
-from gpuscope.advisor.parallel.transformer import MatrixDevice, Shape, micro_time
+from gpuscope.advisor.parallel.transformer import MatrixDevice, Shape, Work, micro_time, work_of
 
-_UPDATE_BYTES = 30.0
-"""Of a fused Adam update with FP32 state, for each parameter: state and master copy read and written (24), gradient
-read (4), 16-bit parameter written (2)."""
 BACKWARD_SHARE = 2 / 3
 """Of a micro batch's computing: gradients of a layer can leave while the layers before it compute."""
 
@@ -49,44 +46,66 @@ class Steps(NamedTuple):
         return self.tensor_s + self.pipeline_s + self.context_s + self.expert_s + self.sharded_s + self.gradients_s
 
 
-def transformer_steps(
+class Prepared(NamedTuple):
+    """What the steps of many layouts take from everything but the GPU itself."""
+
+    table: LayoutTable
+    work: Work
+    messages: Messages
+    waiting_share: Any
+    interleaved: Any
+    rates: ParallelRates
+
+
+def prepare_steps(
     shape: Shape,
     table: LayoutTable,
-    device: MatrixDevice,
     fabric: Fabric,
     rates: ParallelRates,
     *,
+    element_bytes: Any,
     gradient_bytes: Any,
     interleaved: Any = 1.0,
-    measured_over_modelled: float = 1.0,
-) -> Steps:
-    """Steps of all layouts of a table.
+) -> Prepared:
+    """Work and messages of all layouts of a table.
 
     Args:
         shape: the transformer.
         table: layouts with their micro batches.
-        device: what a GPU sustains.
         fabric: what the links reach.
         rates: constants.
+        element_bytes: of activations, 2 in 16 bits.
         gradient_bytes: of an element of the gradients.
         interleaved: parts of a pipeline stage that take turns.
+    """
+    messages = messages_of(shape, table, fabric, element_bytes=element_bytes, gradient_bytes=gradient_bytes)
+    work = work_of(shape, table, rates, element_bytes)
+    return Prepared(table, work, messages, waiting_share(table, fabric, rates), interleaved, rates)
+
+
+def transformer_steps(prepared: Prepared, device: MatrixDevice, measured_over_modelled: float = 1.0) -> Steps:
+    """Steps of all layouts on a GPU.
+
+    Args:
+        prepared: what does not depend on the GPU.
+        device: what a GPU sustains.
         measured_over_modelled: of computing, where a run says how far this model is off.
     """
     import numpy as np
 
-    micro = micro_time(shape, table, device, rates)
-    said = messages_of(shape, table, fabric, element_bytes=device.element_bytes, gradient_bytes=gradient_bytes)
-    off = measured_over_modelled
-    computing = np.maximum(micro.device_s, micro.host_s - said.tensor_s - said.expert_s) * off
+    table, said, off = prepared.table, prepared.messages, measured_over_modelled
+    rates, interleaved = prepared.rates, prepared.interleaved
+    micro = micro_time(prepared.work, device)
+    computing = np.maximum(micro.device_s, prepared.work.host_s - said.tensor_s - said.expert_s) * off
     context = exposed(said.context_s, micro.attention_s * off, rates)
     sharded = exposed(said.sharded_s, computing * rates.window_share, rates)
-    gradients = exposed(said.gradients_s, computing * BACKWARD_SHARE * rates.window_share, rates)
+    gradients = exposed(said.gradients_s, computing * (BACKWARD_SHARE * rates.window_share), rates)
     each = computing + said.tensor_s + said.pipeline_s * interleaved + context + said.expert_s + sharded
-    update = _update_seconds(shape, table, device) * off
+    update = micro.update_s * off
     bubble = each * (table.pipeline - 1) / interleaved
     count = table.accumulation
     total = each * count + bubble + gradients + update
-    waiting = total * waiting_share(table, fabric, rates)
+    waiting = total * prepared.waiting_share
     messages = said.tensor_s + said.pipeline_s * interleaved + said.context_s + said.expert_s + said.sharded_s
     return Steps(
         seconds=total + waiting,
@@ -112,14 +131,6 @@ def exposed(communication_s: Any, window_s: Any, rates: ParallelRates) -> Any:
     import numpy as np
 
     return np.maximum(communication_s * (1 - rates.hidden_share), communication_s - window_s)
-
-
-def _update_seconds(shape: Shape, table: LayoutTable, device: MatrixDevice) -> Any:
-    import numpy as np
-
-    sharded = np.where(table.zero >= 1, table.replicas_of_weights, 1.0)
-    moved = local_parameters(shape, table) * _UPDATE_BYTES / sharded
-    return moved / device.bytes_per_s
 
 
 def waiting_share(table: LayoutTable, fabric: Fabric, rates: ParallelRates) -> Any:

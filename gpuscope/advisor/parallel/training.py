@@ -1,108 +1,35 @@
-"""Training on many GPUs: what is asked for a job, and the steps and memory of every layout that answers it."""
+"""Training on many GPUs: the steps and memory of every layout that a job can have on them.
+
+What does not depend on the GPU itself (layouts, memory, work, messages) is worked out once for all GPUs that are
+connected alike.
+"""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import NamedTuple
 
+from gpuscope.advisor.calibration.model import Calibration
 from gpuscope.advisor.catalogue.specs import GpuSpec
-from gpuscope.advisor.job.architecture import architecture_of
-from gpuscope.advisor.job.job import Job
 from gpuscope.advisor.memory.memory_model import JobMemory
-from gpuscope.advisor.parallel.collectives import fabric_of
-from gpuscope.advisor.parallel.data_parallel import SingleStep, data_parallel_steps, update_share
+from gpuscope.advisor.parallel.collectives import Fabric, fabric_of
+from gpuscope.advisor.parallel.data_parallel import DataMessages, SingleStep, data_messages, data_parallel_steps
 from gpuscope.advisor.parallel.device import element_bytes_of, matrix_device
 from gpuscope.advisor.parallel.layouts import Question, training_layouts
 from gpuscope.advisor.parallel.memory import Needs, Run, needs_of
-from gpuscope.advisor.parallel.step import Steps, transformer_steps
+from gpuscope.advisor.parallel.rates import ParallelRates
+from gpuscope.advisor.parallel.same import Same
+from gpuscope.advisor.parallel.step import Prepared, Steps, prepare_steps, transformer_steps
+from gpuscope.advisor.parallel.subject import Subject
 from gpuscope.advisor.parallel.table import LayoutTable, table_of
 from gpuscope.advisor.parallel.topology import Topology
-from gpuscope.advisor.parallel.transformer import MatrixDevice, Shape, shape_of
+from gpuscope.advisor.parallel.transformer import MatrixDevice
 from gpuscope.advisor.timing.time_model import SPECIFICATION, StepTime
 from gpuscope.advisor.timing.uncertainty import combined, doubt
 from gpuscope.domain.base import Range
-from gpuscope.domain.ops import dtype_bytes
 from gpuscope.domain.recommendation import Layout
 
-_ASSUMED_SEQUENCE = 2048.0
-_ASSUMED_SAMPLES = 1.0
 _ALONE = Topology("", 1, 1, None, None)
-
-
-class Batch(NamedTuple):
-    """Samples that one device works through in a step of the run."""
-
-    micro: float
-    """At once."""
-    step: float
-    """In a step, with accumulation."""
-    replicas: float
-    """Of the run."""
-    known: bool
-    """False: the run's batch is taken as one."""
-    whole: bool
-    """It can be divided into micro batches."""
-
-
-def batch_of(job: Job) -> Batch:
-    """The run's batch in samples; tokens are counted in sequences where their length is known."""
-    workload = job.footprint.workload
-    batch, sequence = workload.batch, workload.sequence_length
-    accumulation = float(batch.gradient_accumulation or 1)
-    replicas = float(max(1, job.source_count))
-    if batch.per_device and batch.global_:
-        replicas = max(1.0, batch.global_ / (batch.per_device * accumulation))
-    micro = batch.per_device or (batch.global_ / (replicas * accumulation) if batch.global_ else None)
-    if micro is None:
-        return Batch(_ASSUMED_SAMPLES, _ASSUMED_SAMPLES, replicas, known=False, whole=False)
-    if batch.unit == "tokens":
-        if not sequence:
-            return Batch(1.0, accumulation, replicas, known=True, whole=False)
-        micro = max(1.0, micro / sequence)
-    return Batch(micro, micro * accumulation, replicas, known=True, whole=micro == round(micro))
-
-
-class Subject(NamedTuple):
-    """A training job as the search sees it."""
-
-    job: Job
-    memory: JobMemory
-    batch: Batch
-    shape: Shape | None
-    shape_how: str
-    checkpointed: bool
-    update_share: float
-    gradient_bytes: float
-    """Of one element."""
-    modelled: bool
-    """No run says how long a step takes: it is counted from the transformer's dimensions."""
-
-
-def subject_of(job: Job, memory: JobMemory, single: StepTime) -> Subject:
-    """What the search has to know of a job."""
-    workload = job.footprint.workload
-    known = architecture_of(job.footprint)
-    batch = batch_of(job)
-    shape, how = None, ""
-    # A measured step of a batch that nobody knows says nothing about the dimensions' work.
-    if known is not None and (batch.known or not job.ran):
-        sequence = float(workload.sequence_length or _ASSUMED_SEQUENCE)
-        parameters = float(workload.parameters) if workload.parameters else None
-        shape, how = shape_of(known.architecture, sequence, parameters), known.how
-    size = dtype_bytes(workload.precision.parameters) or 4
-    return Subject(
-        job=job,
-        memory=memory,
-        batch=batch,
-        shape=shape,
-        shape_how=how,
-        checkpointed=bool(workload.activation_checkpointing),
-        update_share=update_share(job),
-        gradient_bytes=float(max(2, size)),
-        modelled=shape is not None
-        and batch.known
-        and (single.seconds is None or job.footprint.source.kind == "estimated"),
-    )
 
 
 class Answer(NamedTuple):
@@ -113,6 +40,7 @@ class Answer(NamedTuple):
     needs: Needs
     batches: float
     """Of one device in the run's sense, in a step."""
+    fabric: Fabric
 
 
 def answer(
@@ -121,7 +49,6 @@ def answer(
     """Steps and memory of every layout; None: the batch cannot be shared by so many GPUs."""
     batch = subject.batch
     batches = batch.replicas if keep_global_batch else float(topology.gpus)
-    divisible = batch.whole or not batch.known
     question = Question(
         gpus=topology.gpus,
         gpus_per_node=topology.gpus_per_node,
@@ -129,46 +56,28 @@ def answer(
         micro_batch=batch.micro,
         shape=subject.shape,
         checkpointed=subject.checkpointed,
-        divisible=divisible and (batch.known or subject.shape is not None),
+        divisible=batch.whole or (not batch.known and subject.shape is not None),
     )
     table = training_layouts(question)
     if table is None:
         return None
-    steps = _steps(subject, gpu, topology, table, single)
-    return Answer(table, steps, _needs(subject, question), batches)
+    run = Run(batch.micro if batch.known else None, subject.checkpointed)
+    needs = _needs(Same(subject.memory), question, run)
+    rates = subject.job.calibration.parallel
+    fabric = _fabric(topology, Same(rates))
+    steps = _steps(subject, gpu, question, fabric, single)
+    return Answer(table, steps, needs, batches, fabric)
 
 
-def _needs(subject: Subject, question: Question) -> Needs:
-    run = Run(subject.batch.micro if subject.batch.known else None, subject.checkpointed)
-    batch = subject.batch.micro if subject.batch.known else None
-    return _cached_needs(subject.memory, question, batch, run)
-
-
-@lru_cache(maxsize=256)
-def _cached_needs(memory: JobMemory, question: Question, batch: float | None, run: Run) -> Needs:
-    table = training_layouts(question)
-    assert table is not None
-    return needs_of(memory, table, question.shape, batch, training=True, ran=run)
-
-
-def _steps(subject: Subject, gpu: GpuSpec, topology: Topology, table: LayoutTable, single: StepTime) -> Steps | None:
-    job, rates = subject.job, subject.job.calibration.parallel
-    fabric = fabric_of(topology, rates)
-    device = matrix_device(gpu, job.precision, job.calibration, rates)
-    if subject.shape is not None and device is not None:
-        off = _measured_over_modelled(subject, device, single)
-        return transformer_steps(
-            subject.shape, table, device, fabric, rates, gradient_bytes=subject.gradient_bytes,
-            measured_over_modelled=off,
-        )  # fmt: skip
-    if single.device_s is None or single.seconds is None:
-        return None
-    element = element_bytes_of(job.precision)
-    parameters = job.footprint.workload.parameters
-    return data_parallel_steps(
-        single_step(subject, single), table, fabric, rates, gradient_bytes=job.gradient_bytes,
-        parameter_bytes=None if parameters is None else parameters * element,
-    )  # fmt: skip
+def modelled_step(subject: Subject, gpu: GpuSpec, mid_s: float) -> StepTime:
+    """A step that takes `mid_s`, counted from a transformer's dimensions, with its doubts."""
+    job = subject.job
+    device = _device(gpu, job.precision, Same(job.calibration))
+    doubts = (doubt("transformer_dimensions", job.calibration),)
+    factor = combined(doubts)
+    seconds = Range(low=mid_s / factor, mid=mid_s, high=mid_s * factor)
+    how = f"work of a transformer ({subject.shape_how}) at {device.how if device is not None else gpu.name}"
+    return StepTime(seconds, mid_s, doubts, SPECIFICATION, how)
 
 
 def single_step(subject: Subject, single: StepTime) -> SingleStep:
@@ -180,15 +89,26 @@ def single_step(subject: Subject, single: StepTime) -> SingleStep:
     return SingleStep(min(single.device_s, busy), host, subject.batch.step, subject.update_share)
 
 
-def modelled_step(subject: Subject, gpu: GpuSpec, mid_s: float) -> StepTime:
-    """A step that takes `mid_s`, counted from a transformer's dimensions, with its doubts."""
+def _steps(subject: Subject, gpu: GpuSpec, question: Question, fabric: Fabric, single: StepTime) -> Steps | None:
     job = subject.job
-    device = matrix_device(gpu, job.precision, job.calibration, job.calibration.parallel)
-    doubts = (doubt("transformer_dimensions", job.calibration),)
-    factor = combined(doubts)
-    seconds = Range(low=mid_s / factor, mid=mid_s, high=mid_s * factor)
-    how = f"work of a transformer ({subject.shape_how}) at {device.how if device is not None else gpu.name}"
-    return StepTime(seconds, mid_s, doubts, SPECIFICATION, how)
+    rates, element = job.calibration.parallel, element_bytes_of(job.precision)
+    if subject.shape is not None:
+        device = _device(gpu, job.precision, Same(job.calibration))
+        if device is None:
+            return None
+        prepared = _prepared(question, fabric, Same(rates), element, subject.gradient_bytes)
+        return transformer_steps(prepared, device, _measured_over_modelled(subject, device, single))
+    if single.device_s is None or single.seconds is None:
+        return None
+    gradients = job.gradient_bytes
+    if gradients is None and question.gpus > 1:
+        return None
+    parameters = job.footprint.workload.parameters
+    gathered = gradients if parameters is None else parameters * element
+    messages = _data_messages(question, fabric, Same(rates), gradients or 0.0, gathered or 0.0)
+    table = training_layouts(question)
+    assert table is not None
+    return data_parallel_steps(single_step(subject, single), table, messages, rates)
 
 
 def _measured_over_modelled(subject: Subject, device: MatrixDevice, single: StepTime) -> float:
@@ -201,9 +121,47 @@ def _measured_over_modelled(subject: Subject, device: MatrixDevice, single: Step
         gradient_accumulation=round(batch.step / batch.micro),
         activation_checkpointing=subject.checkpointed,
     )
-    modelled = transformer_steps(
-        subject.shape, table_of([alone]), device, fabric_of(_ALONE, rates), rates,
-        gradient_bytes=subject.gradient_bytes,
+    prepared = prepare_steps(
+        subject.shape, table_of([alone]), fabric_of(_ALONE, rates), rates,
+        element_bytes=device.element_bytes, gradient_bytes=subject.gradient_bytes,
     )  # fmt: skip
     busy = max(0.0, single.seconds.mid - subject.job.data_wait_s)
-    return busy / float(modelled.seconds[0])
+    return busy / float(transformer_steps(prepared, device).seconds[0])
+
+
+@lru_cache(maxsize=256)
+def _needs(memory: Same[JobMemory], question: Question, run: Run) -> Needs:
+    table = training_layouts(question)
+    assert table is not None
+    return needs_of(memory.value, table, question.shape, run.micro_batch, training=True, ran=run)
+
+
+@lru_cache(maxsize=1024)
+def _fabric(topology: Topology, rates: Same[ParallelRates]) -> Fabric:
+    return fabric_of(topology, rates.value)
+
+
+@lru_cache(maxsize=1024)
+def _prepared(
+    question: Question, fabric: Fabric, rates: Same[ParallelRates], element_bytes: float, gradient_bytes: float
+) -> Prepared:
+    table = training_layouts(question)
+    assert table is not None
+    assert question.shape is not None
+    return prepare_steps(
+        question.shape, table, fabric, rates.value, element_bytes=element_bytes, gradient_bytes=gradient_bytes
+    )
+
+
+@lru_cache(maxsize=1024)
+def _data_messages(
+    question: Question, fabric: Fabric, rates: Same[ParallelRates], gradient_bytes: float, parameter_bytes: float
+) -> DataMessages:
+    table = training_layouts(question)
+    assert table is not None
+    return data_messages(table, fabric, rates.value, gradient_bytes, parameter_bytes)
+
+
+@lru_cache(maxsize=512)
+def _device(gpu: GpuSpec, precision: str, calibration: Same[Calibration]) -> MatrixDevice | None:
+    return matrix_device(gpu, precision, calibration.value, calibration.value.parallel)

@@ -28,6 +28,9 @@ _ATTENTION_BYTES = 8.0
 _SCORE_BYTES = 13.0
 # Logits in 16 and 32 bits, forward and backward, for each token and word.
 _LOGIT_BYTES = 16.0
+# Of a fused Adam update with FP32 state, for each parameter: state and master copy read and written (24), gradient
+# read (4), 16-bit parameter written (2).
+_UPDATE_BYTES = 30.0
 _USUAL_FEED_FORWARD = 4.0
 _USUAL_HEAD = 128
 
@@ -66,20 +69,32 @@ class Shape(NamedTuple):
         return self.parameters - self.expert_parameters
 
 
+class Work(NamedTuple):
+    """What one micro batch has to do on the slowest pipeline stage, forward and backward; an entry for each layout."""
+
+    matrix_flops: Any
+    """Of matrix products, more where they are narrow or the tokens few: as many as take as long at the full rate."""
+    attention_flops: Any
+    attention_bytes: Any
+    """Of scores that are written to memory; 0 where attention is fused."""
+    elementwise_bytes: Any
+    logits_flops: Any
+    logits_bytes: Any
+    host_s: Any
+    """What the host takes to start all that, and the messages; where it takes longer, the device waits."""
+    update_bytes: Any
+    """Of the optimizer's update, once a step."""
+
+
 class MicroTime(NamedTuple):
     """Seconds of one micro batch on the slowest pipeline stage, forward and backward; an entry for each layout."""
 
-    matrix_s: Any
+    device_s: Any
+    """All that the device does, one after the other."""
     attention_s: Any
-    elementwise_s: Any
-    logits_s: Any
-    host_s: Any
-    """What the host takes to start all that, and the messages; where it takes longer, the device waits."""
-
-    @property
-    def device_s(self) -> Any:
-        """All that the device does, one after the other."""
-        return self.matrix_s + self.attention_s + self.elementwise_s + self.logits_s
+    """Of that."""
+    update_s: Any
+    """Of the optimizer, once a step."""
 
 
 class MatrixDevice(NamedTuple):
@@ -132,26 +147,47 @@ def shape_of(
     return shape._replace(parameters=parameters, expert_parameters=min(expert_weights, parameters))
 
 
-def micro_time(shape: Shape, table: LayoutTable, device: MatrixDevice, rates: ParallelRates) -> MicroTime:
-    """Time of one micro batch on the slowest stage: forward, backward, and once more forward with checkpointing."""
+def work_of(shape: Shape, table: LayoutTable, rates: ParallelRates, element_bytes: Any) -> Work:
+    """Work of one micro batch on the slowest stage: forward, backward, and once more forward with checkpointing."""
     import numpy as np
 
     tokens = table.micro * shape.sequence / table.context
     layers = np.ceil(shape.layers / table.pipeline)
     again = table.checkpointing * rates.recompute_share
-    flops_per_s = device.flops_per_s * rates.matrix_share
     passes = FORWARD_BACKWARD + again
-    matrix = layers * passes * _matrix_seconds(shape, table, tokens, flops_per_s, rates)
-    attention = layers * _attention_seconds(shape, table, tokens, device, rates)
-    moved = tokens * device.element_bytes / 2 * _elementwise_bytes(shape, table.tensor) * rates.elementwise_bytes
-    elementwise = layers * passes * moved / device.bytes_per_s
+    width = element_bytes / 2
+    moved = tokens * width * _elementwise_bytes(shape, table.tensor) * rates.elementwise_bytes
     logits = tokens * shape.vocabulary / table.tensor
-    logits_s = FORWARD_BACKWARD * 2 * shape.hidden * logits / flops_per_s + _LOGIT_BYTES * logits / device.bytes_per_s
-    host = layers * rates.host_us_per_layer * 1e-6 * (1 + again / FORWARD_BACKWARD)
-    return MicroTime(matrix, attention, elementwise, logits_s, host)
+    scores_flops, scores_bytes = _attention(shape, table, tokens, rates)
+    return Work(
+        matrix_flops=layers * passes * _matrix_flops(shape, table, tokens, rates) / rates.matrix_share,
+        attention_flops=layers * scores_flops,
+        attention_bytes=layers * scores_bytes * width,
+        elementwise_bytes=layers * passes * moved,
+        logits_flops=FORWARD_BACKWARD * 2 * shape.hidden * logits / rates.matrix_share,
+        logits_bytes=_LOGIT_BYTES * logits,
+        host_s=layers * rates.host_us_per_layer * 1e-6 * (1 + again / FORWARD_BACKWARD),
+        update_bytes=_UPDATE_BYTES
+        * local_parameters(shape, table)
+        / np.where(table.zero >= 1, table.replicas_of_weights, 1.0),
+    )
 
 
-def _matrix_seconds(shape: Shape, table: LayoutTable, tokens: Any, flops_per_s: float, rates: ParallelRates) -> Any:
+def micro_time(work: Work, device: MatrixDevice) -> MicroTime:
+    """Time of that work on a device."""
+    attention = work.attention_flops / (device.flops_per_s * device.attention_share)
+    attention = attention + work.attention_bytes / device.bytes_per_s
+    moved = (work.elementwise_bytes + work.logits_bytes) / device.bytes_per_s
+    computed = (work.matrix_flops + work.logits_flops) / device.flops_per_s
+    return MicroTime(computed + moved + attention, attention, work.update_bytes / device.bytes_per_s)
+
+
+def local_parameters(shape: Shape, table: LayoutTable) -> Any:
+    """Parameters of one GPU before any sharding by ZeRO."""
+    return (shape.dense_parameters + shape.expert_parameters / table.expert) / table.model
+
+
+def _matrix_flops(shape: Shape, table: LayoutTable, tokens: Any, rates: ParallelRates) -> Any:
     """Forward pass of one layer's matrix products."""
     split = table.tensor
     expert_tokens = tokens * shape.experts_per_token
@@ -162,28 +198,23 @@ def _matrix_seconds(shape: Shape, table: LayoutTable, tokens: Any, flops_per_s: 
         ((shape.matrices - 1) * shape.feed_forward / split, shape.hidden, expert_tokens, each_expert),
         (shape.hidden, shape.feed_forward / split, expert_tokens, each_expert),
     )
-    seconds: Any = 0.0
+    flops: Any = 0.0
     for width, depth, rows, rows_at_once in products:
         filled = _filled(width, rates.half_width) * _filled(depth, rates.half_width)
-        filled = filled * _filled(rows_at_once, rates.half_tokens)
-        seconds = seconds + 2 * rows * width * depth / (flops_per_s * filled)
-    return seconds
+        flops = flops + 2 * rows * width * depth / (filled * _filled(rows_at_once, rates.half_tokens))
+    return flops
 
 
-def _attention_seconds(
-    shape: Shape, table: LayoutTable, tokens: Any, device: MatrixDevice, rates: ParallelRates
-) -> Any:
-    """Both passes of one layer's attention scores."""
+def _attention(shape: Shape, table: LayoutTable, tokens: Any, rates: ParallelRates) -> tuple[Any, Any]:
+    """FLOPs of both passes of one layer's attention scores, and in 16 bits their bytes where it is not fused."""
     import numpy as np
 
     reach = np.minimum(shape.sequence, shape.window)
     flops = 4 * tokens * reach * shape.attention / table.tensor
-    rate = device.flops_per_s * device.attention_share
     if shape.fused_attention:
-        return flops * _CAUSAL * (1 + ATTENTION_BACKWARD + table.checkpointing) / rate
+        return flops * _CAUSAL * (1 + ATTENTION_BACKWARD + table.checkpointing), 0.0
     passes = FORWARD_BACKWARD + table.checkpointing * rates.recompute_share
-    moved = _SCORE_BYTES * device.element_bytes / 2 * tokens * reach * shape.heads / table.tensor
-    return passes * (flops / rate + moved / device.bytes_per_s)
+    return passes * flops, passes * _SCORE_BYTES * tokens * reach * shape.heads / table.tensor
 
 
 def _elementwise_bytes(shape: Shape, split: Any) -> Any:

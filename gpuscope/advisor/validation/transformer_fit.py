@@ -19,7 +19,7 @@ from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.parallel.collectives import fabric_of
 from gpuscope.advisor.parallel.device import matrix_device
 from gpuscope.advisor.parallel.rates import ParallelRates
-from gpuscope.advisor.parallel.step import transformer_steps
+from gpuscope.advisor.parallel.step import prepare_steps, transformer_steps
 from gpuscope.advisor.parallel.table import LayoutTable, table_of
 from gpuscope.advisor.parallel.topology import Topology
 from gpuscope.advisor.parallel.transformer import Shape
@@ -110,16 +110,17 @@ def _predict(rows: Sequence[Trained], columns: Sequence[_Columns], calibration: 
         if key not in devices:
             devices[key] = matrix_device(row.gpu, row.precision, calibration, rates)
     for group in columns:
-        steps = transformer_steps(
+        device = _stacked([devices[rows[index].gpu.id, rows[index].precision] for index in group.indexes])
+        prepared = prepare_steps(
             group.shape,
             group.table,
-            _stacked([devices[rows[index].gpu.id, rows[index].precision] for index in group.indexes]),
             _stacked([fabrics[rows[index].topology] for index in group.indexes]),
             rates,
+            element_bytes=device.element_bytes,
             gradient_bytes=group.gradient_bytes,
             interleaved=group.interleaved,
         )
-        seconds[group.indexes] = steps.seconds
+        seconds[group.indexes] = transformer_steps(prepared, device).seconds
     return seconds
 
 
