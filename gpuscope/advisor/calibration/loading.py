@@ -7,6 +7,7 @@
     mixes.csv        kind, flops_per_byte, spread, half_bytes, fixed_s_per_byte, source: for steps without a profile
     intervals.csv    code, factor, rows, source: widths of ranges
     collectives.csv, parallel.csv: see `calibration.parallel_files`
+    engines.csv: see `calibration.engine_files`
 
 A file that is missing leaves its part empty.
 """
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from gpuscope.advisor.calibration.engine_files import load_engines
 from gpuscope.advisor.calibration.model import (
     KINDS,
     Calibration,
@@ -58,6 +60,7 @@ def load_calibration(folder: Path) -> Calibration:
         mixes=_mixes(folder / "mixes.csv"),
         intervals=_intervals(folder / "intervals.csv"),
         parallel=load_parallel(folder),
+        engines=load_engines(folder),
     )
 
 

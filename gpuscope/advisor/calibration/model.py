@@ -6,6 +6,7 @@ Whoever holds rows out of a fit builds another `Calibration` and passes that.
 from __future__ import annotations
 
 from gpuscope.advisor.parallel.rates import ParallelRates
+from gpuscope.advisor.serving.constants import Engines
 from gpuscope.domain.base import Value
 
 MEASURED, PUBLISHED, FITTED = "measured", "published", "fitted"
@@ -101,6 +102,8 @@ class Calibration(Value, frozen=True, kw_only=True):
     """By code of the doubt (`timing.uncertainty`)."""
     parallel: ParallelRates = ParallelRates()
     """Links between GPUs, and transformers on many of them."""
+    engines: Engines = Engines()
+    """What inference engines reach."""
 
     def class_rate(self, kind: str, layout: str | None = None) -> ClassRate | None:
         """Rate of a kind of operator in a memory layout, else in any; None: there is none."""

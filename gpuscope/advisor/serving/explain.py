@@ -13,7 +13,7 @@ from gpuscope.domain.units import format_bytes, format_duration
 _FITTED = "derived: shares and latencies fitted to published inference rates (study decoding)"
 
 
-def explanation_of(best: Option, serving: Serving, curve: LoadCurve | None, spread: float) -> Explanation:
+def explanation_of(best: Option, serving: Serving, curve: LoadCurve | None) -> Explanation:
     """The tree of one service."""
     full = best.full
     inputs = [
@@ -35,7 +35,7 @@ def explanation_of(best: Option, serving: Serving, curve: LoadCurve | None, spre
     return Explanation(
         name="Serving",
         value=f"{serving.replicas} {copies_words}, {full.batch:.0f} requests in a batch",
-        formula=f"all times and rates ×/÷ {spread:.2f}",
+        formula="ranges: as far as 90% of published rows lie from what the model says of them",
         provenance="derived",
         inputs=tuple(inputs),
     )

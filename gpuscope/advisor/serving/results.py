@@ -23,6 +23,7 @@ def plan_of(
     constants: ServingConstants,
     part: Slice | None,
     note: str,
+    vendor: str | None,
 ) -> ServingPlan:
     """The plan of an option that fits, or may fit."""
     here = max(1, topology.gpus // best.tensor_parallel)
@@ -32,17 +33,21 @@ def plan_of(
         assert best.demand is not None
         missed.append(f"the load needs {replicas} copies and there is room for {here}: {best.demand.how}")
     curve = _curve(best, target)
-    spread = spread_of(best, constants)
+
+    def spread(published: float) -> float:
+        return spread_of(published, vendor, assumed=best.model.assumed, fits=best.fits)
+
+    token, throughput = spread(constants.token_spread), spread(constants.throughput_spread)
     full = best.full
     output_tokens = full.tokens_per_request
     serving = Serving(
         replicas=replicas,
         concurrent_per_replica=full.batch,
-        time_to_first_token_s=around(full.first_token_s, spread),
-        inter_token_latency_s=around(full.inter_token_s, spread),
-        latency_s=around(full.latency_s, spread),
-        requests_per_second=around(replicas * full.requests_per_s, spread),
-        tokens_per_second=around(replicas * full.requests_per_s * output_tokens, spread),
+        time_to_first_token_s=around(full.first_token_s, spread(constants.first_token_spread)),
+        inter_token_latency_s=around(full.inter_token_s, token),
+        latency_s=around(full.latency_s, token),
+        requests_per_second=around(replicas * full.requests_per_s, throughput),
+        tokens_per_second=around(replicas * full.requests_per_s * output_tokens, throughput),
         weight_dtype=best.model.format.name,
         weights_bytes=round(best.model.weights_bytes),
         cache_bytes_per_token=best.model.cache_bytes_per_token,
@@ -60,7 +65,7 @@ def plan_of(
         fits=best.fits,
         missed=tuple(missed),
         gpus_needed=gpus if part is None else gpus * part.compute_share,
-        explanation=explanation_of(best, serving, curve, spread),
+        explanation=explanation_of(best, serving, curve),
         assumptions=tuple(assumptions),
         utilisation=_utilisation(best, replicas),
     )

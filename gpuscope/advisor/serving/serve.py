@@ -10,7 +10,7 @@ from gpuscope.advisor.job.job import Job
 from gpuscope.advisor.memory.memory_model import JobMemory
 from gpuscope.advisor.parallel.topology import Topology
 from gpuscope.advisor.serving.batches import serve_batches
-from gpuscope.advisor.serving.constants import ServingConstants, constants_for
+from gpuscope.advisor.serving.constants import ServingConstants
 from gpuscope.advisor.serving.generative import Option, options, request_of
 from gpuscope.advisor.serving.memory import device_bytes
 from gpuscope.advisor.serving.plan import ServingPlan, cannot
@@ -52,7 +52,7 @@ def serve(
     """
     check_target(target)
     framework = job.footprint.workload.framework
-    constants = constants or constants_for(framework.name if framework is not None else None)
+    constants = constants or job.calibration.engines.of(None if framework is None else framework.name)
     part = slice_for_share(gpu, share) if share < 1 else None
     if part is not None:
         return _on(job, memory, sliced(gpu, part), topology, target, constants, part)
@@ -96,7 +96,7 @@ def _on(
         reason = f"one request needs {format_bytes(least)} on each GPU{split}, it has {format_bytes(have)}"
         return cannot(reason, fits=False, need=best.need)
     _, note = request_of(target)
-    return plan_of(best, topology, target, constants, part, note)
+    return plan_of(best, topology, target, constants, part, note, gpu.vendor)
 
 
 def _rank(each: Option, topology: Topology) -> tuple[object, ...]:

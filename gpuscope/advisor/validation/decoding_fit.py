@@ -7,22 +7,30 @@ three rounds settle them. Engines that start a step at once and llama.cpp are fi
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
 
 import msgspec
 
+from gpuscope.advisor.calibration.engine_files import ENGINES_FILE, write_engines
 from gpuscope.advisor.calibration.model import Calibration
 from gpuscope.advisor.catalogue.loading import Catalogue
-from gpuscope.advisor.serving.constants import ServingConstants
+from gpuscope.advisor.serving.constants import Engines, ServingConstants
 from gpuscope.advisor.validation.decoding_rows import (
+    BATCH,
     DECODE,
     FIRST_TOKEN,
     LOAD_FIRST_TOKEN,
     LOAD_INTER_TOKEN,
     SATURATED,
     Row,
+    decoding_rows,
     predicted,
 )
+from gpuscope.advisor.validation.tables import Tables
 
 PRIOR = ServingConstants(
     bandwidth_share=0.90, hbm_share=0.90, packed_share=0.90, cache_share=0.85, layer_cycles=120e3, prompt_cycles=150e3,
@@ -44,36 +52,96 @@ _PRIOR_WEIGHT = 0.02
 _STEPS = (1.16, 1.05, 1.015)
 """Factors by which a constant is moved in each round."""
 _COVERED = 0.9
+SPREADS = {
+    FIRST_TOKEN: "first_token_spread",
+    LOAD_FIRST_TOKEN: "first_token_spread",
+    DECODE: "token_spread",
+    LOAD_INTER_TOKEN: "token_spread",
+    BATCH: "throughput_spread",
+    SATURATED: "throughput_spread",
+}
+"""Which width belongs to which kind of row."""
 
 
 def fitted_engines(rows: Sequence[Row], catalogue: Catalogue, calibration: Calibration) -> ServingConstants:
     """Constants of engines that start a whole step at once.
 
-    Rows of static batches are left out: they come from a release whose attention kernels were replaced since.
+    Rows of static batches come from a release whose attention kernels were replaced since: no constant is fitted to
+    them, but they count for the spread, for nobody says which release will be used.
     """
     used = [row for row in rows if row.kind in _FITTED_KINDS and not row.llama_cpp]
     constants = _fitted(PRIOR, used, _ENGINE, catalogue, calibration)
     online = [row for row in rows if row.kind == LOAD_FIRST_TOKEN]
     constants = _fitted(constants, online, ("request_s",), catalogue, calibration)
-    return with_spread(constants, [*used, *online], catalogue, calibration)
+    return with_spreads(constants, [row for row in rows if not row.llama_cpp], catalogue, calibration)
 
 
 def fitted_llama_cpp(rows: Sequence[Row], catalogue: Catalogue, calibration: Calibration) -> ServingConstants:
     """Constants of llama.cpp."""
     used = [row for row in rows if row.llama_cpp]
     start = msgspec.structs.replace(PRIOR, layer_cycles=220e3, prompt_cycles=220e3)
-    return with_spread(_fitted(start, used, _LLAMA_CPP, catalogue, calibration), used, catalogue, calibration)
+    return with_spreads(_fitted(start, used, _LLAMA_CPP, catalogue, calibration), used, catalogue, calibration)
 
 
-def with_spread(
+def write_fitted_engines(tables: Tables, folder: Path) -> None:
+    """Fit to all rows and write engines.csv."""
+    rows = decoding_rows(tables)
+    engines = Engines(
+        graphs=fitted_engines(rows, tables.catalogue, tables.calibration),
+        llama_cpp=fitted_llama_cpp(rows, tables.catalogue, tables.calibration),
+    )
+    write_engines(folder / ENGINES_FILE, engines, "fit to published/decoding.csv")
+
+
+def with_spreads(
     constants: ServingConstants, rows: Sequence[Row], catalogue: Catalogue, calibration: Calibration
 ) -> ServingConstants:
-    """The factor within which 90% of the rows lie; one of so few rows that nothing can be said keeps the prior's."""
-    errors = sorted(abs(error) for error in _errors(constants, rows, catalogue, calibration))
-    if len(errors) < 1 / (1 - _COVERED):
-        return constants
-    rank = min(len(errors) - 1, math.ceil(_COVERED * (len(errors) + 1)) - 1)
-    return msgspec.structs.replace(constants, spread=math.exp(errors[rank]))
+    """The factors within which 90% of the rows of a GPU lie that the fit has not seen, by what is measured.
+
+    Rows scatter about the median of their GPU, and these medians scatter about one: both, as independent. Each kind of
+    row counts the same, however many there are.
+    """
+    spreads: dict[str, float] = {}
+    for name in dict.fromkeys(SPREADS.values()):
+        within: list[_Weighed] = []
+        between: list[_Weighed] = []
+        for errors in _by_kind_and_gpu(constants, rows, name, catalogue, calibration):
+            count = sum(len(each) for each in errors)
+            for each in errors:
+                middle = median(each)
+                within += [_Weighed(abs(error - middle), 1 / count) for error in each]
+                between.append(_Weighed(abs(middle), len(each) / count))
+        if within:
+            spreads[name] = math.exp(math.hypot(_covering(within), _covering(between)))
+    return msgspec.structs.replace(constants, **spreads)
+
+
+class _Weighed(NamedTuple):
+    size: float
+    weight: float
+
+
+def _by_kind_and_gpu(
+    constants: ServingConstants, rows: Sequence[Row], name: str, catalogue: Catalogue, calibration: Calibration
+) -> list[list[list[float]]]:
+    """log(predicted / measured) of the rows that a width is for: by kind, then by GPU."""
+    found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        if SPREADS[row.kind] == name:
+            value, _ = predicted(row, constants, catalogue, calibration)
+            if value is not None:
+                found[row.kind][row.gpu.id].append(math.log(value / row.value))
+    return [list(by_gpu.values()) for by_gpu in found.values()]
+
+
+def _covering(weighed: Sequence[_Weighed]) -> float:
+    """The size that 90% of the weight does not pass."""
+    total, passed = sum(each.weight for each in weighed), 0.0
+    for each in sorted(weighed):
+        passed += each.weight
+        if passed >= _COVERED * total:
+            return each.size
+    return max(each.size for each in weighed)
 
 
 def _fitted(

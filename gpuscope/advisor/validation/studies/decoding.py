@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from gpuscope.advisor.serving.constants import ServingConstants
 from gpuscope.advisor.serving.results import around
-from gpuscope.advisor.validation.decoding_fit import fitted_engines, fitted_llama_cpp
+from gpuscope.advisor.serving.uncertainty import spread_of
+from gpuscope.advisor.validation.decoding_fit import SPREADS, fitted_engines, fitted_llama_cpp
 from gpuscope.advisor.validation.decoding_rows import (
     BATCH,
     DECODE,
@@ -55,13 +56,14 @@ def outcomes(tables: Tables) -> Iterator[Outcome]:
 
 
 def _outcome(row: Row, value: float | None, refusal: str, constants: ServingConstants) -> Outcome:
+    spread = spread_of(getattr(constants, SPREADS[row.kind]), row.gpu.vendor)
     return Outcome(
         study=NAME,
         family=_family(row),
         gpu=row.gpu.id,
         precision=row.model.format.name,
         label=row.label,
-        predicted=None if value is None else around(value, constants.spread),
+        predicted=None if value is None else around(value, spread),
         measured=row.value,
         unit="tokens/s" if row.kind in PER_SECOND else "s",
         held_out=row.gpu.id,
