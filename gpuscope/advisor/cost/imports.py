@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
 from gpuscope.advisor.catalogue.loading import Catalogue, offers_in
 from gpuscope.advisor.catalogue.specs import CatalogueOffer
 from gpuscope.advisor.catalogue.table import GIVEN, read_header
-from gpuscope.advisor.cost.purchase import quote_is_stale
 from gpuscope.advisor.cost.quotes import COLUMNS as QUOTE_COLUMNS
 from gpuscope.advisor.cost.quotes import read_quotes
 from gpuscope.advisor.cost.skypilot import COLUMNS as SKYPILOT_COLUMNS
 from gpuscope.advisor.cost.skypilot import read_skypilot
-from gpuscope.domain.economics import Economics, Quote
-from gpuscope.domain.money import to_usd
+from gpuscope.domain.economics import Quote
 from gpuscope.errors import CatalogueError
 
 _MOST_BYTES = 100_000_000
@@ -67,38 +64,6 @@ def _check_size(path: Path) -> None:
         raise CatalogueError(f"{path} has {size / 1e6:,.0f} MB, more than any list of prices. {GIVEN.file}")
 
 
-def with_prices(catalogue: Catalogue, offers: Iterable[CatalogueOffer], economics: Economics, today: date) -> Catalogue:
-    """The catalogue with imported offers and with quotes for rent and spot, which replace its own for the same GPUs.
-
-    Args:
-        catalogue: as shipped.
-        offers: imported ones, which come in addition.
-        economics: with the quotes.
-        today: to mark quotes that are no longer valid.
-
-    Raises:
-        UsageError: a quote is in a currency whose rate is not known.
-    """
-    quoted = tuple(_offer_of(quote, economics, today) for quote in economics.quotes if quote.kind in {"rent", "spot"})
-    replaced = {(offer.gpu_id, offer.gpu_count) for offer in quoted}
-    kept = [offer for offer in (*catalogue.offers, *offers) if (offer.gpu_id, offer.gpu_count) not in replaced]
-    return Catalogue(catalogue.gpus, catalogue.cpus, (*kept, *quoted), catalogue.systems)
-
-
-def _offer_of(quote: Quote, economics: Economics, today: date) -> CatalogueOffer:
-    usd = to_usd(quote.price, quote.currency, economics)
-    old = quote.valid_until is not None and quote_is_stale(quote, today)
-    return CatalogueOffer(
-        provider=quote.vendor or "your quote",
-        kind="vm",
-        instance_type="quote",
-        gpu_id=quote.gpu,
-        gpu_count=float(quote.count),
-        region=quote.region,
-        on_demand_usd_per_hour=usd if quote.kind == "rent" else None,
-        spot_usd_per_hour=usd if quote.kind == "spot" else None,
-        price_date=quote.date,
-        price_status=f"quote, valid until {quote.valid_until} only" if old else "quote",
-        source="your quote",
-        notes=quote.note,
-    )
+def with_offers(catalogue: Catalogue, offers: Iterable[CatalogueOffer]) -> Catalogue:
+    """The catalogue with imported offers in addition to its own; quotes stay in the economics."""
+    return Catalogue(catalogue.gpus, catalogue.cpus, (*catalogue.offers, *offers), catalogue.systems)

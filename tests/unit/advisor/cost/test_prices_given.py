@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuscope.advisor.cost.imports import read_prices, with_prices
+from gpuscope.advisor.cost.imports import read_prices, with_offers
 from gpuscope.advisor.cost.quotes import parse_quote
-from gpuscope.domain.economics import Economics, Quote
+from gpuscope.domain.economics import Quote
 from gpuscope.errors import CatalogueError, GpuscopeError, UsageError
-from tests.unit.advisor.advisor_jobs import TODAY, shipped
+from tests.unit.advisor.advisor_jobs import shipped
 
 SKYPILOT = (
     "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,Price,SpotPrice,Region,AvailabilityZone,GpuInfo\n"
@@ -190,18 +190,10 @@ def test_no_bytes_break_the_reading_of_files(tmp_path_factory: pytest.TempPathFa
 # In the catalogue
 
 
-def test_quotes_for_rent_take_the_place_of_offers_for_the_same_gpus() -> None:
-    quotes = (
-        Quote(gpu="l4", kind="rent", price=3.0, currency="EUR", date="2026-11-28", vendor="Beta", region="eu-north"),
-        Quote(gpu="l4", count=2, kind="buy", price=9_000.0),
-    )
-    mine = with_prices(shipped(), (), Economics(currency="EUR", currency_per_usd=0.75, quotes=quotes), TODAY)
-    (found,) = [offer for offer in mine.offers if (offer.gpu_id, offer.gpu_count) == ("l4", 1)]
-    assert (found.provider, found.on_demand_usd_per_hour, found.price_date) == ("Beta", 4.0, "2026-11-28")
-    assert [offer for offer in mine.offers if (offer.gpu_id, offer.gpu_count) == ("l4", 4)]
-
-
-def test_a_quote_in_a_currency_without_rate_is_refused() -> None:
-    quotes = (Quote(gpu="l4", kind="rent", price=3.0, currency="SEK"),)
-    with pytest.raises(UsageError, match="how many SEK one US dollar costs"):
-        with_prices(shipped(), (), Economics(quotes=quotes), TODAY)
+def test_imported_offers_come_in_addition(tmp_path: Path) -> None:
+    rows = "gpu_1x_l4,L4,1,8,30,0.31,,eu-north,,\n"
+    found = read_prices(written(tmp_path, SKYPILOT + rows), shipped(), "2026-11-29")
+    mine = with_offers(shipped(), found.offers)
+    assert len(mine.offers) == len(shipped().offers) + 1
+    assert mine.gpus == shipped().gpus
+    assert found.offers[0] in mine.offers
