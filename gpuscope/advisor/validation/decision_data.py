@@ -4,71 +4,106 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from gpuscope.advisor.calibration.model import EMPTY
+from gpuscope.advisor.calibration.model import Calibration
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.job import prepare
-from gpuscope.advisor.job.precision import matrix_peak_tflops
+from gpuscope.advisor.job.precision import is_16_bit, matrix_peak_tflops
 from gpuscope.advisor.timing.time_model import step_on_gpu
 from gpuscope.advisor.validation.decisions import Option, Situation
+from gpuscope.advisor.validation.held_out import without_family
 from gpuscope.advisor.validation.runs import run_on_gpu
-from gpuscope.advisor.validation.suites import SuiteTask, dle_tasks, lambda_at_own_batch
 from gpuscope.advisor.validation.tables import Tables
+from gpuscope.advisor.validation.unit_times import UnitTime, dle_units, lambda_units
 from gpuscope.domain.recommendation import Constraints
+
+LAMBDA_ALL, LAMBDA_PAIRS = "Lambda suite, all GPUs", "Lambda suite, every pair"
+DLE = "NVIDIA examples, V100 or A100"
+_STEP_S = 1.0
+"""Work that takes so long on the source: a step is long enough for its fixed times not to matter."""
 
 
 def situations(tables: Tables) -> Iterator[Situation]:
-    """Every job of the suites that was measured on two GPUs or more, seen from each of them.
+    """Every task of the suites that was measured on two GPUs or more, seen from each of them.
 
-    Among all GPUs of the Lambda suite one is by far the fastest and another by far the cheapest; which of two GPUs to
-    take is the harder question, so it is asked for every pair as well.
+    Each is predicted with constants that were fitted without any row of its family of models. Among all GPUs of the
+    Lambda suite one is by far the fastest and another by far the cheapest; which of two GPUs to take is the harder
+    question, so it is asked for every pair as well.
     """
-    for situation in _of_suite("Lambda suite, all GPUs", lambda_at_own_batch(tables), tables.catalogue):
+    for situation in _of_suite(LAMBDA_ALL, lambda_units(tables), tables):
         yield situation
         for pair in itertools.combinations(situation.options, 2):
-            yield situation._replace(data="Lambda suite, every pair", options=pair)
-    yield from _of_suite("NVIDIA examples, V100 or A100", dle_tasks(tables), tables.catalogue)
+            yield situation._replace(data=LAMBDA_PAIRS, options=pair)
+    for situation in _of_suite(DLE, dle_units(tables), tables):
+        if {"v100", "a100"} <= {option.gpu.split("-")[0] for option in situation.options}:
+            yield situation
 
 
-def _of_suite(data: str, tasks: list[SuiteTask], catalogue: Catalogue) -> Iterator[Situation]:
+def _of_suite(data: str, units: Iterable[UnitTime], tables: Tables) -> Iterator[Situation]:
+    catalogue = tables.catalogue
     rents = rents_by_gpu(catalogue)
-    for task in tasks:
-        gpus = [gpu for name in task.runs if (gpu := catalogue.gpu(name)) is not None]
-        for source in gpus if len(gpus) > 1 else ():
-            options = (_option(task, source, gpu, rents.get(gpu.id), catalogue) for gpu in gpus)
+    for runs in _comparable(units):
+        if len(runs) < 2:
+            continue
+        calibration = without_family(tables, runs[0].family)
+        for source in runs:
+            options = (_option(source, target, rents, catalogue, calibration) for target in runs)
             known = tuple(option for option in options if option is not None)
-            yield Situation(data, f"{task.name}, {task.runs[source.id].precision} on {source.id}", known)
+            yield Situation(data, f"{source.task}, {source.precision} on {source.gpu}", known)
+
+
+def _comparable(units: Iterable[UnitTime]) -> list[list[UnitTime]]:
+    """Runs of one task, one for each GPU, half and full precision (FP32, or TF32 where a GPU has it) apart.
+
+    Where a GPU ran it at several batch sizes, the fastest counts: a person would take that.
+    """
+    groups: dict[tuple[str, bool], dict[str, UnitTime]] = defaultdict(dict)
+    for unit in units:
+        best = groups[unit.task, is_16_bit(unit.precision)]
+        if unit.gpu not in best or unit.seconds < best[unit.gpu].seconds:
+            best[unit.gpu] = unit
+    return [[best[gpu] for gpu in sorted(best)] for _, best in sorted(groups.items())]
 
 
 def _option(
-    task: SuiteTask, source: GpuSpec, target: GpuSpec, rent_usd_per_hour: float | None, catalogue: Catalogue
+    source: UnitTime, target: UnitTime, rents: Mapping[str, float], catalogue: Catalogue, calibration: Calibration
 ) -> Option | None:
-    measured = task.runs[target.id]
-    seconds = _predicted_s(task, source, target, catalogue)
-    peak = matrix_peak_tflops(target, measured.precision)
-    if seconds is None or peak is None:
+    source_gpu, target_gpu = catalogue.gpu(source.gpu), catalogue.gpu(target.gpu)
+    if source_gpu is None or target_gpu is None:
+        return None
+    share = 1.0
+    if source is not target:
+        found = _times_longer(source, source_gpu, target.precision, target_gpu, catalogue, calibration)
+        if found is None:
+            return None
+        share = found
+    peak = matrix_peak_tflops(target_gpu, target.precision)
+    if peak is None:
         return None
     return Option(
-        gpu=target.id,
-        predicted_s=seconds,
-        measured_s=1 / measured.per_second,
+        gpu=target.gpu,
+        predicted_s=source.seconds * share,
+        measured_s=target.seconds,
         peak_tflops=peak,
-        rent_usd_per_hour=rent_usd_per_hour,
-        purchase_usd=target.launch_price_usd,
+        rent_usd_per_hour=rents.get(target.gpu),
+        purchase_usd=target_gpu.launch_price_usd,
     )
 
 
-def _predicted_s(task: SuiteTask, source: GpuSpec, target: GpuSpec, catalogue: Catalogue) -> float | None:
-    """Seconds for a unit of work on `target`, from the run on `source`; specifications alone."""
-    run = task.runs[source.id]
-    if source.id == target.id:
-        return 1 / run.per_second
-    footprint = run_on_gpu(source, run.batch / run.per_second, run.precision, model=task.name, batch=run.batch)
-    wanted = Constraints(precision=task.runs[target.id].precision)
-    predicted = step_on_gpu(prepare(footprint, wanted, catalogue, EMPTY), target)
-    return None if predicted.seconds is None else predicted.seconds.mid / run.batch
+def _times_longer(
+    source: UnitTime,
+    source_gpu: GpuSpec,
+    precision: str,
+    target_gpu: GpuSpec,
+    catalogue: Catalogue,
+    calibration: Calibration,
+) -> float | None:
+    """Predicted time on the target over that on the source."""
+    run = run_on_gpu(source_gpu, _STEP_S, source.precision, model=source.model)
+    predicted = step_on_gpu(prepare(run, Constraints(precision=precision), catalogue, calibration), target_gpu)
+    return None if predicted.seconds is None else predicted.seconds.mid / _STEP_S
 
 
 def rents_by_gpu(catalogue: Catalogue) -> Mapping[str, float]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeVar
 
 from gpuscope.advisor.calibration.loading import load_calibration
 from gpuscope.advisor.calibration.model import Calibration
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.errors import CatalogueError
+
+T = TypeVar("T")
 
 PUBLISHED = "published"
 """Folder of the measurements, inside that of the calibration."""
@@ -30,6 +34,7 @@ class Tables:
         self.folder = folder
         self.catalogue = catalogue
         self._rows: dict[str, tuple[Cells, ...]] = {}
+        self._made: dict[str, Any] = {}
 
     @cached_property
     def calibration(self) -> Calibration:
@@ -49,6 +54,18 @@ class Tables:
         if name not in self._rows:
             self._rows[name] = tuple(_read(self.folder / PUBLISHED / f"{name}.csv"))
         return self._rows[name]
+
+    def once(self, key: str, make: Callable[[], T]) -> T:
+        """What `make` makes of these tables, made when it is first asked for: fits that several studies need.
+
+        Args:
+            key: names what is made; equal keys have to mean equal things.
+            make: makes it.
+        """
+        if key not in self._made:
+            self._made[key] = make()
+        made: T = self._made[key]
+        return made
 
 
 def _read(path: Path) -> list[Cells]:
