@@ -14,8 +14,8 @@ from gpuscope.advisor.job.precision import is_16_bit
 from gpuscope.advisor.timing.time_model import step_on_gpu
 from gpuscope.advisor.validation.held_out import without_family
 from gpuscope.advisor.validation.outcome import Outcome
-from gpuscope.advisor.validation.rates_fit import fitted_rates
 from gpuscope.advisor.validation.runs import run_on_gpu
+from gpuscope.advisor.validation.studies._specified import without_chip
 from gpuscope.advisor.validation.tables import Tables
 from gpuscope.advisor.validation.unit_times import UnitTime, pairs
 from gpuscope.domain.footprint import Footprint
@@ -49,7 +49,7 @@ def chip_held_out(
             if _chip(target, tables) == held and _chip(source, tables) != held and wanted(source, target)
         ]
         if chosen:
-            calibration = _without_chip(tables, held)
+            calibration = without_chip(tables, held)
             for source, target in chosen:
                 yield outcome(study, source, target, calibration, tables, f"all GPUs like {target.gpu}")
 
@@ -99,11 +99,6 @@ def same_precision(source: UnitTime, target: UnitTime) -> bool:
 def both_16_bit(source: UnitTime, target: UnitTime) -> bool:
     """Both in float16 or bfloat16."""
     return is_16_bit(source.precision) and is_16_bit(target.precision)
-
-
-def _without_chip(tables: Tables, held: str) -> Calibration:
-    like = {gpu.id for gpu in tables.catalogue.gpus if chip(gpu) == held}
-    return fitted_rates(tables, tables.calibration, lambda unit: unit.gpu not in like, without_gpus=like)
 
 
 def _chip(unit: UnitTime, tables: Tables) -> str:
