@@ -11,6 +11,8 @@ from gpuscope.domain.base import Range
 _JOULES_PER_KWH = 3.6e6
 _SCALED_SPREAD = 1.2
 """Of measured power that was scaled to another GPU (assumed: below that of a prediction without a measurement)."""
+_LOAD_SPREAD = 1.15
+"""On top of the power model's own spread, for a load that is predicted itself (assumed)."""
 _CPU_SHARE = Range(low=0.5, mid=0.8, high=1.0)
 """Of a CPU's design power, with all of the cores at work (assumed: nothing here reads a CPU's counters)."""
 _CPU_IDLE_SHARE = 0.2
@@ -93,7 +95,10 @@ def _predicted(job: Job, gpu: GpuSpec, step: StepTime | None) -> Range | None:
     if step is None or step.seconds is None:
         return None
     load = load_of(job.ops, step.seconds.mid, step.device_s, job.precision)
-    return None if load is None else mean_watts(load, gpu)
+    watts = None if load is None else mean_watts(load, gpu)
+    if watts is None or not gpu.tdp_w:
+        return None
+    return Range(low=watts.low / _LOAD_SPREAD, mid=watts.mid, high=min(gpu.tdp_w, watts.high * _LOAD_SPREAD))
 
 
 def _scaled(job: Job, gpu: GpuSpec, watts: float, predicted: Range | None) -> Range | None:

@@ -36,11 +36,13 @@ class PowerShares(NamedTuple):
     """At the full rate of plain FP32 units."""
     tensor: float
     """At the full rate of tensor units in any format."""
+    idle_spread: float
+    """Measurements of waiting GPUs lie within their share ÷ and × this, nominally in 90% of cases."""
     spread: float
-    """Measurements lie within prediction ÷ and × this, nominally in 90% of cases."""
+    """The same of working ones."""
 
 
-POWER = PowerShares(idle=0.160, busy=0.279, memory=0.533, vector=0.525, tensor=0.969, spread=1.20)
+POWER = PowerShares(idle=0.160, busy=0.279, memory=0.533, vector=0.525, tensor=0.969, idle_spread=1.85, spread=1.15)
 """Fitted to all rows of power.csv (`validation.studies._power_fit`)."""
 
 
@@ -85,6 +87,11 @@ def mean_watts(load: Load, gpu: GpuSpec, shares: PowerShares = POWER) -> Range |
     computing = min(1.0, load.flops_per_s / (peak * 1e12))
     flop_share = shares.vector if load.precision == FLOAT32 else shares.tensor
     limit = min(gpu.tdp_w, load.limit_w or gpu.tdp_w)
-    on = shares.idle * (1 - load.busy) + shares.busy * load.busy
-    watts = gpu.tdp_w * (on + shares.memory * memory + flop_share * computing)
-    return Range(low=min(limit, watts) / shares.spread, mid=min(limit, watts), high=min(limit, watts * shares.spread))
+    waiting = gpu.tdp_w * shares.idle * (1 - load.busy)
+    working = gpu.tdp_w * (shares.busy * load.busy + shares.memory * memory + flop_share * computing)
+    mid = min(limit, waiting + working)
+    return Range(
+        low=min(mid, limit / shares.spread, waiting / shares.idle_spread + working / shares.spread),
+        mid=mid,
+        high=min(limit, waiting * shares.idle_spread + working * shares.spread),
+    )

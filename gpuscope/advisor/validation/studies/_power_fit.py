@@ -36,16 +36,18 @@ def power_rows(tables: Tables) -> tuple[PowerRow, ...]:
 def fit(rows: Sequence[PowerRow]) -> PowerShares:
     """Shares that fit these rows best in relative terms.
 
-    The spread is found by leaving each GPU out once more. Rows at a lowered power limit say nothing of the shares.
+    The spreads are found by leaving each GPU out once more. Rows at a lowered power limit say nothing of the shares.
     """
-    errors = [
-        abs(math.log(predicted.mid / row.watts))
-        for name in {row.gpu.id for row in rows}
-        for row in rows
-        if row.gpu.id == name
-        and (predicted := mean_watts(row.load, row.gpu, _shares([r for r in rows if r.gpu.id != name]))) is not None
-    ]
-    return _shares(rows)._replace(spread=math.exp(_quantile(errors, _COVERED)))
+    errors: dict[bool, list[float]] = {True: [], False: []}
+    for name in sorted({row.gpu.id for row in rows}):
+        others = _shares([row for row in rows if row.gpu.id != name])
+        for row in rows:
+            predicted = mean_watts(row.load, row.gpu, others) if row.gpu.id == name else None
+            if predicted is not None:
+                errors[row.load.busy == 0].append(abs(math.log(predicted.mid / row.watts)))
+    return _shares(rows)._replace(
+        idle_spread=math.exp(_quantile(errors[True], _COVERED)), spread=math.exp(_quantile(errors[False], _COVERED))
+    )
 
 
 def _shares(rows: Sequence[PowerRow]) -> PowerShares:
@@ -60,7 +62,7 @@ def _shares(rows: Sequence[PowerRow]) -> PowerShares:
     )
     found = np.linalg.lstsq(left, np.array(scale), rcond=None)[0]
     idle, busy, memory, vector, tensor = (max(0.0, float(share)) for share in found)
-    return PowerShares(idle=idle, busy=busy, memory=memory, vector=vector, tensor=tensor, spread=1.0)
+    return PowerShares(idle=idle, busy=busy, memory=memory, vector=vector, tensor=tensor, idle_spread=1.0, spread=1.0)
 
 
 def _parts(row: PowerRow) -> tuple[float, ...]:
