@@ -10,17 +10,21 @@ from gpuscope.advisor.calibration.model import Calibration
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.job import prepare
-from gpuscope.advisor.job.precision import is_16_bit, matrix_peak_tflops
+from gpuscope.advisor.job.precision import FLOAT16, is_16_bit, matrix_peak_tflops
 from gpuscope.advisor.timing.time_model import step_on_gpu
 from gpuscope.advisor.validation.decisions import Option, Situation
 from gpuscope.advisor.validation.held_out import without_family
 from gpuscope.advisor.validation.runs import run_on_gpu
 from gpuscope.advisor.validation.tables import Tables
+from gpuscope.advisor.validation.timm_fit import without_fold
+from gpuscope.advisor.validation.timm_rows import INFERENCE, run_footprint, timm_rows
 from gpuscope.advisor.validation.unit_times import UnitTime, dle_units, lambda_units
 from gpuscope.domain.recommendation import Constraints
 
 LAMBDA_ALL, LAMBDA_PAIRS = "Lambda suite, all GPUs", "Lambda suite, every pair"
 DLE = "NVIDIA examples, V100 or A100"
+TIMM = "timm inference, RTX 3090 or 4090"
+_TIMM_SOURCE = "rtx-3090"
 _STEP_S = 1.0
 """Work that takes so long on the source: a step is long enough for its fixed times not to matter."""
 
@@ -39,6 +43,7 @@ def situations(tables: Tables) -> Iterator[Situation]:
     for situation in _of_suite(DLE, dle_units(tables), tables):
         if {"v100", "a100"} <= {option.gpu.split("-")[0] for option in situation.options}:
             yield situation
+    yield from _of_timm(tables)
 
 
 def _of_suite(data: str, units: Iterable[UnitTime], tables: Tables) -> Iterator[Situation]:
@@ -52,6 +57,34 @@ def _of_suite(data: str, units: Iterable[UnitTime], tables: Tables) -> Iterator[
             options = (_option(source, target, rents, catalogue, calibration) for target in runs)
             known = tuple(option for option in options if option is not None)
             yield Situation(data, f"{source.task}, {source.precision} on {source.gpu}", known)
+
+
+def _of_timm(tables: Tables) -> Iterator[Situation]:
+    """Each image model that ran eagerly on both cards, from its run on the older one.
+
+    The newer card is known by its specifications alone, and no model of the family was seen.
+    """
+    rents = rents_by_gpu(tables.catalogue)
+    rows = [row for row in timm_rows(tables, INFERENCE) if not row.compiled]
+    sources = {(row.model, row.img_size, row.layout, row.torch): row for row in rows if row.device == _TIMM_SOURCE}
+    for row in rows:
+        source = sources.get((row.model, row.img_size, row.layout, row.torch))
+        target_gpu, source_gpu = tables.catalogue.gpu(row.device), tables.catalogue.gpu(_TIMM_SOURCE)
+        if source is None or row.device == _TIMM_SOURCE or target_gpu is None or source_gpu is None:
+            continue
+        job = prepare(
+            run_footprint(source, tables, batch=row.batch),
+            Constraints(),
+            tables.catalogue,
+            without_fold(tables, row.fold, (_TIMM_SOURCE,)),
+        )
+        predicted = step_on_gpu(job, target_gpu).seconds
+        here_s, there_s = source.step_s / source.batch, row.step_s / row.batch
+        found = (
+            _priced(source_gpu, FLOAT16, here_s, here_s, rents),
+            _priced(target_gpu, FLOAT16, predicted.mid / row.batch, there_s, rents) if predicted is not None else None,
+        )
+        yield Situation(TIMM, row.label, tuple(option for option in found if option is not None))
 
 
 def _comparable(units: Iterable[UnitTime]) -> list[list[UnitTime]]:
@@ -79,16 +112,22 @@ def _option(
         if found is None:
             return None
         share = found
-    peak = matrix_peak_tflops(target_gpu, target.precision)
+    return _priced(target_gpu, target.precision, source.seconds * share, target.seconds, rents)
+
+
+def _priced(
+    gpu: GpuSpec, precision: str, predicted_s: float, measured_s: float, rents: Mapping[str, float]
+) -> Option | None:
+    peak = matrix_peak_tflops(gpu, precision)
     if peak is None:
         return None
     return Option(
-        gpu=target.gpu,
-        predicted_s=source.seconds * share,
-        measured_s=target.seconds,
+        gpu=gpu.id,
+        predicted_s=predicted_s,
+        measured_s=measured_s,
         peak_tflops=peak,
-        rent_usd_per_hour=rents.get(target.gpu),
-        purchase_usd=target_gpu.launch_price_usd,
+        rent_usd_per_hour=rents.get(gpu.id),
+        purchase_usd=gpu.launch_price_usd,
     )
 
 

@@ -60,8 +60,8 @@ class Score(Value, frozen=True, kw_only=True):
     worst_regret: float
 
 
-Weight = Callable[[Option], float]
-"""What an option is judged by; the lowest is taken."""
+Weight = Callable[[Option], float | None]
+"""What an option is judged by, the lowest is taken; None: the rule cannot judge it."""
 
 
 def scores(situations: Iterable[Situation]) -> tuple[Score, ...]:
@@ -79,7 +79,9 @@ def _of_aim(data: str, aim: str, situations: Sequence[Situation]) -> Iterator[Sc
     if not usable:
         return
     for rule, weight in _rules(aim).items():
-        regrets = [_regret(options, weight, aim) for options in usable]
+        regrets = [regret for options in usable if (regret := _regret(options, weight, aim)) is not None]
+        if not regrets:
+            continue
         yield Score(
             data=data,
             aim=aim,
@@ -97,7 +99,9 @@ def _rules(aim: str) -> dict[str, Weight]:
         return {
             "gpuscope": lambda option: option.predicted_s,
             "highest TFLOPS": lambda option: -option.peak_tflops,
-            "highest price an hour": lambda option: -(option.rent_usd_per_hour or 0.0),
+            "highest price an hour": lambda option: (
+                None if option.rent_usd_per_hour is None else -option.rent_usd_per_hour
+            ),
         }
     return {
         "gpuscope": lambda option: option.predicted_s * _price(option, aim),
@@ -107,10 +111,14 @@ def _rules(aim: str) -> dict[str, Weight]:
     }
 
 
-def _regret(options: Sequence[Option], weight: Weight, aim: str) -> float:
-    picked = min(options, key=lambda option: (weight(option), option.gpu))
+def _regret(options: Sequence[Option], weight: Weight, aim: str) -> float | None:
+    """What the rule's pick costs over the truly best; None where it cannot judge all of them."""
+    weights = {option.gpu: found for option in options if (found := weight(option)) is not None}
+    if len(weights) < len(options):
+        return None
+    picked = min(weights, key=lambda gpu: (weights[gpu], gpu))
     truths = {option.gpu: option.measured_s * _price(option, aim) for option in options}
-    return truths[picked.gpu] / min(truths.values()) - 1
+    return truths[picked] / min(truths.values()) - 1
 
 
 def _with_price(options: Sequence[Option], aim: str) -> list[Option]:

@@ -65,3 +65,9 @@ def test_the_lowest_rent_is_of_a_whole_gpu(tables: Tables) -> None:
         offer for offer in tables.catalogue.offers if offer.gpu_id == "h100-sxm5-80gb" and offer.on_demand_usd_per_hour
     ]
     assert rents["h100-sxm5-80gb"] == min((o.on_demand_usd_per_hour or 0) / o.gpu_count for o in offers)
+
+
+def test_a_rule_that_lacks_a_price_does_not_decide() -> None:
+    found = scored([option("a", 1.0, 1.0, rent_usd_per_hour=None), option("b", 2.0, 2.0)])
+    assert ("fastest", "gpuscope") in found
+    assert ("fastest", "highest price an hour") not in found
