@@ -22,8 +22,8 @@ from gpuscope.advisor.parallel.training import Answer, answer, modelled_step
 from gpuscope.advisor.timing.time_model import StepTime
 from gpuscope.domain.recommendation import Layout
 
-_AS_FAST = 1.03
-"""Of layouts whose steps differ by no more than this the simplest is taken."""
+_AS_FAST, _AS_GOOD = 1.03, 1.005
+"""Factors up to which steps count as equally fast, and as equally fast without hidden messages."""
 _SHARDED_PARAMETERS = 3
 _FITS, _MAY_FIT, _TOO_LARGE = 0, 1, 2
 
@@ -90,7 +90,11 @@ def _states(needs: Needs, gpu: GpuSpec, available: int) -> Any:
 
 
 def _best(found: Answer, states: Any) -> int:
-    """Index of the best layout; of equally fast ones the first, which is the simplest."""
+    """Index of the best layout.
+
+    Of nearly equally fast ones that which takes least if no message were hidden behind computing; of those equal in
+    that, too, the first, which is the simplest.
+    """
     import numpy as np
 
     best = int(np.min(states))
@@ -99,8 +103,11 @@ def _best(found: Answer, states: Any) -> int:
     candidates = np.flatnonzero(states == best)
     if found.steps is None:
         return int(candidates[0])
-    seconds = found.steps.seconds[candidates]
-    return int(candidates[np.flatnonzero(seconds <= float(np.min(seconds)) * _AS_FAST)[0]])
+    steps = found.steps
+    seconds = steps.seconds[candidates]
+    candidates = candidates[seconds <= float(np.min(seconds)) * _AS_FAST]
+    unhidden = (steps.seconds + steps.messages_s - steps.exposed_s)[candidates]
+    return int(candidates[np.flatnonzero(unhidden <= float(np.min(unhidden)) * _AS_GOOD)[0]])
 
 
 def _shown(subject: Subject, found: Answer, index: int) -> Layout:

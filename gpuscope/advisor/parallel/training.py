@@ -141,7 +141,7 @@ def _fabric(topology: Topology, rates: Same[ParallelRates]) -> Fabric:
     return fabric_of(topology, rates.value)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=384)
 def _prepared(
     question: Question, fabric: Fabric, rates: Same[ParallelRates], element_bytes: float, gradient_bytes: float
 ) -> Prepared:
