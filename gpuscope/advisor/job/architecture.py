@@ -210,3 +210,12 @@ def count_parameters(architecture: Architecture) -> ParameterCount:
         one_expert=one if architecture.experts else 0,
         embeddings=tables * hidden * (architecture.vocabulary_size or 0),
     )
+
+
+def active_parameters(architecture: Architecture, parameters: int) -> float:
+    """Parameters that a token passes through: of a mixture, those of its own experts and all others."""
+    experts = architecture.experts
+    if experts is None:
+        return float(parameters)
+    one = min(float(count_parameters(architecture).one_expert), parameters / experts)
+    return parameters - one * (experts - (architecture.experts_per_token or 1))

@@ -7,7 +7,8 @@ import pytest
 
 from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.cost.energy import energy_kwh, power_watts
-from gpuscope.advisor.job.estimate import estimate, estimate_sentence
+from gpuscope.advisor.job.estimate import estimate
+from gpuscope.advisor.job.estimate_words import estimate_sentence
 from gpuscope.advisor.job.job import Job, prepare
 from gpuscope.advisor.job.precision import supports
 from gpuscope.advisor.memory.context_memory import context_bytes

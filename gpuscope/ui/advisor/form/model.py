@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QLineEdit, QVBoxLayout, QWidget
 
-from gpuscope.advisor.job.estimate import DTYPES
+from gpuscope.advisor.job.number_formats import DTYPES
 from gpuscope.advisor.job.optimizers import OPTIMIZERS
 from gpuscope.domain.base import Value
 from gpuscope.domain.units import parse_count
