@@ -8,9 +8,9 @@
 `tests/accuracy/pack_models.py` makes resources/calibration/op_tables.jsonl.gz of it.
 
 No weight is loaded and nothing is computed: tensors are fake (shapes only), on CUDA dispatch keys, so that the
-operators are those of a GPU run. The operator rows have the form that the probe's recorder writes, and are classified by the
-product's own `domain.ops.classify`. Each model is traced with a batch of 2 and of 4: what grows is of a sample, what
-stays (reading parameters, kernels) is of a step.
+operators are those of a GPU run. The operator rows have the form that the probe's recorder writes, and are classified
+by the product's own `domain.ops.classify`. Each model is traced with a batch of 2 and of 4: what grows is of a sample,
+what stays (reading parameters, kernels) is of a step.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class _WithoutInitialValues(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-class _Rows(TorchDispatchMode):
+class OperatorRows(TorchDispatchMode):
     """Writes down every operator call as the probe's recorder would."""
 
     def __init__(self) -> None:
@@ -92,6 +92,11 @@ class _Rows(TorchDispatchMode):
             },
         )  # fmt: skip
         row["count"] += 1
+
+
+def classified(recorder: OperatorRows) -> tuple[Op, ...]:
+    """The recorder's rows as classes of operators."""
+    return classify(list(recorder.rows.values()))
 
 
 def _shape(value: Any) -> list[Any]:
@@ -131,13 +136,13 @@ _ATTENTION = mock.patch("torch.nn.functional.scaled_dot_product_attention", _fus
 def trace(model: torch.nn.Module, image: tuple[int, ...], mode: str, batch: int) -> tuple[Op, ...]:
     """Operator classes of one forward pass, under the FakeTensorMode in which `model` was made."""
     images = torch.empty((batch, *image), device="cuda")
-    recorder = _Rows()
+    recorder = OperatorRows()
     for module in model.modules():
         if hasattr(module, "fused_attn"):
             module.fused_attn = mode != "amp_unfused"
     with torch.no_grad(), torch.autocast("cuda", dtype=torch.float16, enabled="amp" in mode), _ATTENTION, recorder:
         model(images)
-    return classify(list(recorder.rows.values()))
+    return classified(recorder)
 
 
 def trace_training(model: torch.nn.Module, image: tuple[int, ...], batch: int) -> tuple[Op, ...]:
@@ -146,12 +151,12 @@ def trace_training(model: torch.nn.Module, image: tuple[int, ...], batch: int) -
     On CPU dispatch keys: autograd on fake CUDA tensors aborts where there is no GPU.
     """
     images = torch.empty((batch, *image))
-    recorder = _Rows()
+    recorder = OperatorRows()
     with _ATTENTION, recorder:
         loss = torch.nn.functional.cross_entropy(model(images), torch.empty((batch,), dtype=torch.int64))
         recorder.phase = "backward"
         loss.backward()
-    return classify(list(recorder.rows.values()))
+    return classified(recorder)
 
 
 def per_sample(small: tuple[Op, ...], large: tuple[Op, ...]) -> list[list[Any]]:

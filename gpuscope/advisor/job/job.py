@@ -124,8 +124,10 @@ def prepare(
         assumptions.append(stage_note)
     if stage == TRAINING and footprint.workload.stage != TRAINING:
         assumptions.append("All parameters are taken to be trained, at most with Adam: the run had no optimizer.")
+    cpu_ops = ops
     if stage == TRAINING and ops:
         ops = _with_optimizer(ops, footprint, assumptions)
+        cpu_ops = cpu_ops if any(op.class_ == "optimizer" for op in cpu_ops) else ops
     source_compiled = bool(footprint.workload.compiled)
     return Job(
         footprint=footprint,
@@ -134,7 +136,7 @@ def prepare(
         source_precision=source_precision,
         ops=in_precision(ops, source_precision, precision, _parameters(footprint)),
         source_ops=footprint.ops,
-        cpu_ops=in_precision(ops, source_precision, FLOAT32, _parameters(footprint)),
+        cpu_ops=in_precision(cpu_ops, source_precision, FLOAT32, _parameters(footprint)),
         compiled=source_compiled if constraints.compiled is None else constraints.compiled,
         source_compiled=source_compiled,
         step_time_s=None if footprint.device_unknown else _measured_step(footprint.steps.time_s),

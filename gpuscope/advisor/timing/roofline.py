@@ -79,7 +79,7 @@ def _joined(op: Op, calibration: Calibration) -> float:
 
 
 def _backward_efficiency(op: Op, calibration: Calibration, variant: str | None) -> float:
-    if not op.kind.endswith(BACKWARD_SUFFIX) or variant == CPU:
+    if not op.kind.endswith(BACKWARD_SUFFIX):
         return 1.0
     kind = op.kind.removesuffix(BACKWARD_SUFFIX)
     return factor(calibration, "backward", kind, variant) or factor(calibration, "backward", "other") or 1.0

@@ -35,6 +35,10 @@ class HostTime(NamedTuple):
     usual: float
     high: float
 
+    def plus(self, other: HostTime) -> HostTime:
+        """Both, one after the other."""
+        return HostTime(self.low + other.low, self.usual + other.usual, self.high + other.high)
+
 
 NO_HOST = HostTime(0.0, 0.0, 0.0)
 

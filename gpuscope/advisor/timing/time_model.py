@@ -24,7 +24,7 @@ from gpuscope.advisor.timing.step import (
     unknown,
 )
 from gpuscope.advisor.timing.sustained import power_capped
-from gpuscope.advisor.timing.transfer import host_time, model_seconds, transfer
+from gpuscope.advisor.timing.transfer import host_time, input_time, model_seconds, transfer
 from gpuscope.advisor.timing.uncertainty import Doubt, combined, doubt
 from gpuscope.advisor.timing.whole_step import whole_step_ratio
 from gpuscope.domain.base import Range
@@ -130,7 +130,7 @@ def _transferred_whole(job: Job, source: GpuSpec, gpu: GpuSpec, target: DeviceRa
 
 def _from_work(job: Job, target: DeviceRates, gpu: GpuSpec) -> StepTime:
     device_s = model_seconds(job.ops, target, job, compiled=job.compiled)
-    host = host_time(job.ops, job, compiled=job.compiled)
+    host = host_time(job.ops, job, compiled=job.compiled).plus(input_time(job, gpu))
     how = f"work of the operators on {target.how}"
     base = doubt("no_gpu_run", job.calibration)
     more = () if target.rated else (doubt("specified_only", job.calibration),)

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.job import Job
 from gpuscope.advisor.timing import rates
 from gpuscope.advisor.timing.device_rates import DeviceRates
@@ -23,6 +24,14 @@ from gpuscope.domain.footprint import Op
 # A run so much slower than the model of its GPU was bound by its host, if launching its kernels can take that long.
 _HOST_BOUND = 2.0
 _LEAST_S = 1e-12
+
+_CALLS_THAT_WAIT = HostTime(20e-6, 60e-6, 150e-6)
+"""Two copies to the device and one answer from it; each call that waits for the device takes about 20 µs (assumed)."""
+_LANE_BYTES_PER_S = 0.985e9
+"""Of a PCIe 3.0 lane in one direction; each generation doubles it."""
+_USUAL_GENERATION, _USUAL_LANES = 3, 16
+_PAGEABLE_SHARE = 0.5
+"""What copies from ordinary memory reach, which the driver first copies to pinned memory (assumed)."""
 
 
 class Transfer(NamedTuple):
@@ -61,6 +70,15 @@ def host_time(ops: Sequence[Op], job: Job, *, compiled: bool) -> HostTime:
     """Time in which the host launches the kernels of a step."""
     kernels = sum((op.kernels or 0.0) * (compiled_kernel_share(op, job.calibration) if compiled else 1.0) for op in ops)
     return HostTime(*(kernels * each for each in rates.HOST_S_PER_KERNEL))
+
+
+def input_time(job: Job, gpu: GpuSpec) -> HostTime:
+    """Time in which a batch reaches a GPU on which the job has not run, and its loss or answer comes back."""
+    moved = job.footprint.io.host_to_device_bytes_per_step or 0.0
+    lanes, generation = gpu.pcie_lanes or _USUAL_LANES, gpu.pcie_gen or _USUAL_GENERATION
+    one_way = lanes * _LANE_BYTES_PER_S * 2.0 ** (generation - _USUAL_GENERATION) * _PAGEABLE_SHARE
+    copying = max(0.0, moved) / one_way
+    return HostTime(*(each + copying for each in _CALLS_THAT_WAIT))
 
 
 def _class_ratio(job: Job, source: DeviceRates, target: DeviceRates) -> tuple[float, float]:

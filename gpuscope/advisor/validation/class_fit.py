@@ -209,7 +209,7 @@ def _constants_of(op: Op, sample: Sample, known: dict[str, int]) -> tuple[str, .
     work, efficiency, joined, kernels = "one", "one", "one", "one"
     if sample.training:
         work = _first(known, f"factor/training/{base}/{variant}", f"factor/training/{base}", "factor/training/other")
-    if base != op.kind and not cpu:
+    if base != op.kind:
         efficiency = _first(
             known, f"factor/backward/{base}/{variant}", f"factor/backward/{base}", "factor/backward/other"
         )
