@@ -127,7 +127,7 @@ class Money:
         time_s = candidate.time_to_finish_s
         return msgspec.structs.replace(
             candidate,
-            offer=shown_offer(way.listing.offer, self._today),
+            offer=shown_offer(way.listing.offer, self._today, spot=way.listing.kind == SPOT),
             cost_usd_per_hour=Range.exact(hourly),
             cost_usd=None if time_s is None else time_s.scaled(hourly / 3600),
             price_kind=way.listing.kind,

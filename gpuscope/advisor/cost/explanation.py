@@ -18,7 +18,7 @@ def sentence(found: OwnOrRent) -> str:
     """Whether to own or to rent over the longest horizon, and from which use on the other is cheaper."""
     costs, years = found.costs, found.terms.years[-1]
     longest = costs.own[-1]
-    horizon = f"{years} years" if years > 1 else "1 year"
+    horizon = _years(years)
     hours = found.use.hours(years)
     if longest.total_usd is None:
         return _without_total(found, horizon)
@@ -57,7 +57,7 @@ def ownership_tree(found: OwnOrRent) -> Explanation:
 def _owned(found: OwnOrRent, cost: OwnershipCost) -> Explanation:
     economics = found.economics
     return Explanation(
-        name=f"Owning for {cost.years} years",
+        name=f"Owning for {_years(cost.years)}",
         value="needs a quote" if cost.total_usd is None else format_amount_range(cost.total_usd, economics),
         formula="purchase + electricity + hosting + support + staff + interest + tax − sale at the end",
         provenance=_DERIVED,
@@ -154,7 +154,7 @@ def _rent(
     inputs: tuple[Explanation, ...] = (),
 ) -> Explanation:
     return Explanation(
-        name=f"Renting {kind} for {years} years",
+        name=f"Renting {kind} for {_years(years)}",
         value=value,
         formula=f"{format_amount(price.usd_per_hour, found.economics)} an hour × {factors}",
         provenance=price.words + (", an old price" if price.stale else ""),
@@ -190,9 +190,13 @@ def _comparison(found: OwnOrRent) -> Iterator[Explanation]:
             name="A purchase is worth it below",
             value=format_amount(costs.worth_below_usd, found.economics),
             formula="(rent for the same hours − electricity, hosting and staff) / cost of owning for each unit of the "
-            f"price over {found.terms.years[-1]} years",
+            f"price over {_years(found.terms.years[-1])}",
             provenance=f"{_DERIVED}; compared with {costs.compared_rent}",
         )
+
+
+def _years(years: int) -> str:
+    return "1 year" if years == 1 else f"{years} years"
 
 
 def _source(found: OwnOrRent, field: str) -> str:

@@ -8,6 +8,9 @@ from gpuscope.advisor.cost.terms import HOURS_PER_YEAR, MONTHS_PER_YEAR, Terms
 from gpuscope.domain.base import Range
 from gpuscope.domain.economics import OwnershipCost
 
+_NO_INTEREST = 1e-9
+"""Rates below it cannot be told from none, and the formula would divide nearly nothing by nearly nothing."""
+
 
 def energy_usd(power: MachinePower, hours: float, years: int, terms: Terms) -> Range:
     """Price of the electricity: (load × hours of work + idle × the other hours) × PUE × tariff."""
@@ -93,7 +96,3 @@ def running_usd(power: MachinePower | None, use: Use, years: int, terms: Terms) 
     fixed = hosting_usd(power, years, terms) * (1 + terms.tax_share) + (terms.staff_usd_per_year or 0.0) * years
     energy = energy_usd(power, use.hours(years), years, terms).scaled(1 + terms.tax_share)
     return Range(low=energy.low + fixed, mid=energy.mid + fixed, high=energy.high + fixed)
-
-
-_NO_INTEREST = 1e-9
-"""Rates below it cannot be told from none, and the formula would divide nearly nothing by nearly nothing."""

@@ -33,8 +33,14 @@ def hourly_price(offer: CatalogueOffer) -> float | None:
     return offer.on_demand_usd_per_hour or offer.spot_usd_per_hour
 
 
-def shown_offer(offer: CatalogueOffer, today: date) -> Offer:
-    """An offer as a recommendation shows it, with the age of its price."""
+def shown_offer(offer: CatalogueOffer, today: date, *, spot: bool = False) -> Offer:
+    """An offer as a recommendation shows it, with the age of its price.
+
+    Args:
+        offer: of the catalogue, imported or quoted.
+        today: for the age.
+        spot: whether its spot price is the one that counts; that is stale after a day.
+    """
     return Offer(
         provider=offer.provider,
         instance_type=offer.instance_type,
@@ -44,7 +50,7 @@ def shown_offer(offer: CatalogueOffer, today: date) -> Offer:
         source_url=offer.source_url,
         on_demand_usd_per_hour=offer.on_demand_usd_per_hour,
         spot_usd_per_hour=offer.spot_usd_per_hour,
-        stale=is_stale(offer.price_date, today, spot=offer.on_demand_usd_per_hour is None),
+        stale=is_stale(offer.price_date, today, spot=spot or offer.on_demand_usd_per_hour is None),
         status=offer.price_status,
         virtual_cpus=offer.virtual_cpus,
         memory_gib=offer.memory_gib,

@@ -61,14 +61,10 @@ def rents_of(
         UsageError: a quote is in a currency whose rate is not known.
     """
     known = list(offers)
-    on_demand = _quoted(ON_DEMAND, what, economics, today) or _cheapest(
-        [_listed(ON_DEMAND, offer, offer.on_demand_usd_per_hour, what.nodes, today) for offer in known]
-    )
+    on_demand = _quoted(ON_DEMAND, what, economics, today) or _listed(ON_DEMAND, known, what.nodes, today)
     spot = None
     if economics.use_spot:
-        spot = _quoted(SPOT, what, economics, today) or _cheapest(
-            [_listed(SPOT, offer, offer.spot_usd_per_hour, what.nodes, today) for offer in known]
-        )
+        spot = _quoted(SPOT, what, economics, today) or _listed(SPOT, known, what.nodes, today)
     reserved = _quoted(RESERVED, what, economics, today)
     discount = terms.reserved_discount_share
     if reserved is None and discount is not None and on_demand is not None:
@@ -94,23 +90,29 @@ def spot_factor(terms: Terms) -> Range:
     return Range(low=low, mid=mid, high=high)
 
 
-def _listed(kind: str, offer: CatalogueOffer, usd_per_hour: float | None, nodes: int, today: date) -> RentPrice | None:
-    if usd_per_hour is None:
+def _listed(kind: str, offers: Sequence[CatalogueOffer], nodes: int, today: date) -> RentPrice | None:
+    """The cheapest of the offers; None: none has a price of that kind."""
+    priced = [
+        (usd, offer.provider, offer.instance_type, offer.region, offer.price_date or "")
+        for offer in offers
+        if (usd := offer.on_demand_usd_per_hour if kind == ON_DEMAND else offer.spot_usd_per_hour)
+    ]
+    if not priced:
         return None
-    age = offer.price_date or "undated"
-    words = f"{kind} from {offer.provider}, {offer.instance_type}{f' in {offer.region}' if offer.region else ''}, {age}"
-    return RentPrice(usd_per_hour * nodes, words, is_stale(offer.price_date, today, spot=kind == SPOT))
+    usd, provider, instance_type, region, day = min(priced)
+    words = f"{kind} from {provider}, {instance_type}{f' in {region}' if region else ''}, {day or 'undated'}"
+    return RentPrice(usd * nodes, words, is_stale(day or None, today, spot=kind == SPOT))
 
 
 def _quoted(kind: str, what: Configuration, economics: Economics, today: date) -> RentPrice | None:
+    """The cheapest of the person's quotes; None: there is none of that kind for it."""
     wanted = _KIND_OF_QUOTE[kind]
-    return _cheapest(
-        [
-            _from_quote(kind, quote, what, economics, today)
-            for quote in economics.quotes
-            if quote.kind == wanted and quote.gpu == what.gpu.id and _covers(quote, what)
-        ]
-    )
+    prices = [
+        _from_quote(kind, quote, what, economics, today)
+        for quote in economics.quotes
+        if quote.kind == wanted and quote.gpu == what.gpu.id and _covers(quote, what)
+    ]
+    return min(prices, key=lambda price: (price.usd_per_hour, price.words), default=None)
 
 
 def _covers(quote: Quote, what: Configuration) -> bool:
@@ -121,8 +123,3 @@ def _covers(quote: Quote, what: Configuration) -> bool:
 def _from_quote(kind: str, quote: Quote, what: Configuration, economics: Economics, today: date) -> RentPrice:
     usd = to_usd(quote.price, quote.currency, economics) * (what.count // quote.count)
     return RentPrice(usd, f"{kind}: {quote_words(quote)}", quote_is_stale(quote, today))
-
-
-def _cheapest(prices: Sequence[RentPrice | None]) -> RentPrice | None:
-    known = [price for price in prices if price is not None]
-    return min(known, key=lambda price: (price.usd_per_hour, price.words), default=None)

@@ -62,6 +62,3 @@ BUCKET_BYTES = 25 * 1024**2
 """Gradients are reduced in buckets of this size (PyTorch DDP's default)."""
 OVERLAP_SHARE = 0.5
 """Part of a training step's device time behind which communication can hide: most of the backward pass (F)."""
-
-POWER_FRACTION = (0.4, 0.75, 1.0)
-"""Mean power under load as a share of the board's limit: low, usual, high (F)."""
