@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gpuscope.advisor.cost.terms import ASSUMPTIONS
 from gpuscope.cli.economics import Money, add_economics, economics_from
 from gpuscope.domain.economics import Economics, Quote
 from gpuscope.errors import UsageError
@@ -93,3 +94,13 @@ def test_the_help_can_be_written() -> None:
     parser = argparse.ArgumentParser()
     add_economics(parser)
     assert "--reserved-discount" in parser.format_help()
+
+
+def test_the_document_has_every_assumption_with_its_option() -> None:
+    document = (Path(__file__).parents[4] / "docs" / "money.md").read_text(encoding="utf-8")
+    parser = argparse.ArgumentParser()
+    add_economics(parser)
+    options = parser.format_help()
+    for assumption in ASSUMPTIONS:
+        row = next(line for line in document.splitlines() if f"| {assumption.words} | {assumption.why} |" in line)
+        assert row.split("`")[1] in options
