@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from gpuscope import __version__
-from gpuscope.cli import advising, estimating, explaining, recording, running, sessions, system, validating
+from gpuscope.cli import advising, estimating, explaining, importing, recording, running, sessions, system, validating
 from gpuscope.errors import UsageError
 
 DESCRIPTION = """\
@@ -76,6 +76,7 @@ def build_parser() -> Parser:
     estimating.add_commands(commands)
     validating.add_commands(commands)
     explaining.add_commands(commands)
+    importing.add_commands(commands)
     sessions.add_commands(commands)
     system.add_commands(commands)
     return parser

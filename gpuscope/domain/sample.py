@@ -43,12 +43,16 @@ class GpuSample(Compact, frozen=True, kw_only=True):
     memory_reserved_bytes: int | None = None
     memory_free_bytes: int | None = None
     power_w: float | None = None
+    """Averaged by the driver over about a second on newer chips."""
+    power_instant_w: float | None = None
     power_limit_w: float | None = None
     energy_j: float | None = None
     """Counter since driver load; use differences."""
     temperature_c: float | None = None
+    temperature_memory_c: float | None = None
     fan_percent: float | None = None
     clock_sm_mhz: float | None = None
+    clock_graphics_mhz: float | None = None
     clock_memory_mhz: float | None = None
     clock_event_reasons: int | None = None
     """NVML clock-event bit mask; bit 0 (idle) is not throttling."""

@@ -22,6 +22,7 @@ from gpuscope.domain.series import HOST_KEY, Timeline
 from gpuscope.engine import measures
 from gpuscope.engine.advise import catalogue
 from gpuscope.engine.findings import findings_of
+from gpuscope.engine.footprint_import import imported_footprint
 from gpuscope.engine.footprint_memory import memory_of
 from gpuscope.engine.footprint_steps import batch_of, steady_steps, steps_summary, time_per_step
 from gpuscope.engine.footprint_workload import ProcessSightings, devices_of, host_of, workload_of
@@ -59,6 +60,8 @@ def footprint_of(reader: SessionReader) -> Footprint:
 
 def compute_footprint(reader: SessionReader) -> Footprint:
     """The footprint of whatever a session holds so far; what it does not hold is null."""
+    if reader.manifest.kind == "import":
+        return imported_footprint(reader)
     timeline, sightings = Timeline(reader.manifest.created_monotonic_s), ProcessSightings()
     for _, frame in reader.frames():  # one at a time: a day of them would not fit into memory
         timeline.add(frame)

@@ -1,0 +1,133 @@
+"""Recordings of other programs as sessions: the same views, footprint and advice as for what was measured here."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import uuid
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from gpuscope import __version__
+from gpuscope.domain.device import Host
+from gpuscope.domain.run import Manifest, OutcomeKind, RunOutcome
+from gpuscope.domain.sample import Frame, GpuSample
+from gpuscope.engine.footprint_import import IMPORTED
+from gpuscope.errors import UsageError
+from gpuscope.importers.reading import Reading, Track
+from gpuscope.importers.recognise import read
+from gpuscope.store.writer import SessionWriter, delete_session
+
+MOST_BYTES = 512 * 1024**2
+_FIELDS = {field.name: field.type for field in msgspec.structs.fields(GpuSample)}
+_WHOLE = frozenset(name for name, type_ in _FIELDS.items() if "int" in str(type_) and "float" not in str(type_))
+_FIGURES = frozenset(name for name in _FIELDS if name not in {"uuid", "processes", "unavailable"})
+
+
+def read_file(path: Path) -> Reading:
+    """Read one file of another program.
+
+    Raises:
+        UsageError: it cannot be read, is too large, or is of no known kind.
+    """
+    try:
+        if not path.is_file():
+            raise UsageError(f"{path} is no file.")
+        if path.stat().st_size > MOST_BYTES:
+            raise UsageError(f"{path} is larger than 512 MiB: give a part of it.")
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror}).") from error
+    return read(data, str(path))
+
+
+def import_files(paths: Sequence[Path], output: Path) -> list[Reading]:
+    """Read files of one run and write them as one session.
+
+    Args:
+        paths: one or more files; their clocks are taken to agree.
+        output: the session, which must not exist.
+
+    Returns:
+        What was read of each, with notes on what was lost or assumed.
+
+    Raises:
+        UsageError: a file cannot be read or holds no samples.
+        SessionError: the session exists or cannot be written.
+    """
+    readings = [read_file(path) for path in paths]
+    tracks = [track for reading in readings for track in reading.tracks.values()]
+    if not tracks:
+        raise UsageError(f"{', '.join(str(path) for path in paths)}: no samples were found, so nothing was written.")
+    start_s = min(track.wall_s[0] for track in tracks)
+    writer = SessionWriter.create(output, _manifest(start_s, tracks))
+    try:
+        _fill(writer, readings, tracks)
+        writer.close()
+    except BaseException:  # half an import is none
+        with contextlib.suppress(Exception):
+            writer.abandon()
+        delete_session(output)
+        raise
+    return readings
+
+
+def _manifest(start_s: float, tracks: Sequence[Track]) -> Manifest:
+    return Manifest(
+        session_id=uuid.uuid4().hex,
+        kind="import",
+        created_wall_s=start_s,
+        created_monotonic_s=0.0,
+        gpuscope_version=__version__,
+        host=Host(hostname="unknown", os="unknown"),
+        interval_s=min((_interval_s(track) for track in tracks), default=1.0),
+    )
+
+
+def _interval_s(track: Track) -> float:
+    """Usual time between samples; 1 s where there is only one."""
+    gaps = sorted(later - earlier for earlier, later in itertools.pairwise(track.wall_s))
+    usual = gaps[len(gaps) // 2] if gaps else 1.0
+    return usual if usual > 0 else 1.0
+
+
+def _fill(writer: SessionWriter, readings: Sequence[Reading], tracks: Sequence[Track]) -> None:
+    for track in tracks:
+        writer.add_device(track.device)
+    end_s = 0.0
+    for frame in frames_of(tracks, writer.manifest.created_wall_s):
+        writer.add_frame(frame)
+        end_s = frame.monotonic_s
+    for reading in readings:
+        writer.add_event(0.0, IMPORTED, {"file": reading.description, "row_count": reading.rows})
+        for note in reading.notes:
+            writer.add_event(0.0, "import_note", {"file": reading.description, **msgspec.to_builtins(note)})
+    kinds = ", ".join(dict.fromkeys(reading.description for reading in readings))
+    writer.put_document(
+        "outcome",
+        RunOutcome(kind=OutcomeKind.RECORDED, sentence=f"Imported: {kinds}.", started_s=0.0, ended_s=end_s),
+    )
+
+
+def frames_of(tracks: Sequence[Track], start_s: float) -> Iterator[Frame]:
+    """The samples of all devices in the order of their time; those of one moment share a frame."""
+    rows: dict[float, list[tuple[Track, int]]] = defaultdict(list)
+    for track in tracks:
+        for index, wall_s in enumerate(track.wall_s):
+            rows[wall_s].append((track, index))
+    for wall_s in sorted(rows):
+        samples = tuple(_sample(track, index) for track, index in rows[wall_s])
+        yield Frame(monotonic_s=wall_s - start_s, wall_s=wall_s, gpus=samples)
+
+
+def _sample(track: Track, index: int) -> GpuSample:
+    figures: dict[str, float | int] = {}
+    for name, column in track.columns.items():
+        if name in _FIGURES and not math.isnan(column[index]):
+            figures[name] = round(column[index]) if name in _WHOLE else column[index]
+    missing = {name: reason for name, reason in track.reasons.items() if name in _FIGURES and name not in figures}
+    return msgspec.structs.replace(GpuSample(uuid=track.device.uuid, unavailable=missing), **figures)

@@ -1,0 +1,86 @@
+"""What a reader gets out of a file: devices, figures over time, processes, notes on what was lost or looks wrong."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gpuscope.domain.base import Value
+from gpuscope.domain.device import Device
+from gpuscope.domain.reasons import Reason
+
+
+class Note(Value, frozen=True, kw_only=True):
+    """Something that the person has to know about a file."""
+
+    code: str
+    """lost, assumed, contradiction, driver_error, encoding or missing"""
+    sentence: str
+    line: int | None = None
+    """Of the file, counted from 1."""
+    count: int = 1
+    """Rows, messages or values that it is about."""
+
+
+class ImportedProcess(Value, frozen=True, kw_only=True):
+    """A process on a GPU as a file lists it."""
+
+    pid: int | None
+    name: str | None = None
+    device: str | None = None
+    """UUID or key of the device; null: the file does not say."""
+    memory_bytes: int | None = None
+    kind: str | None = None
+    """compute or graphics"""
+    wall_s: float | None = None
+
+
+@dataclass(slots=True)
+class Track:
+    """Figures of one device over time, column by column: NaN is a value that is missing.
+
+    `wall_s` is seconds since 1970 by the clock of the file, whose zone it usually does not state.
+    """
+
+    device: Device
+    wall_s: array[float] = field(default_factory=lambda: array("d"))
+    columns: dict[str, array[float]] = field(default_factory=dict)
+    """By field of GpuSample, in its units; figures that it has no field for stand under their own heading."""
+    reasons: dict[str, Reason] = field(default_factory=dict)
+    """Why a field was last missing."""
+
+    def extend(self, wall_s: Iterable[float], columns: Mapping[str, Sequence[float]]) -> None:
+        """Append rows; a field that was not there before was missing until now."""
+        before = len(self.wall_s)
+        self.wall_s.extend(wall_s)
+        for name, values in columns.items():
+            column = self.columns.get(name)
+            if column is None:
+                column = self.columns[name] = array("d", [math.nan]) * before
+            column.extend(values)
+        for column in self.columns.values():
+            column.extend([math.nan] * (len(self.wall_s) - len(column)))
+
+    def known(self, name: str) -> list[float | None]:
+        """Values of a field, None where it is missing."""
+        return [None if math.isnan(value) else value for value in self.columns.get(name, ())]
+
+
+@dataclass(slots=True)
+class Reading:
+    """One file, read."""
+
+    kind: str
+    """Key of the reader: smi_query_csv, smi_apps_csv ..."""
+    description: str
+    """What the file is, in words."""
+    tracks: dict[str, Track] = field(default_factory=dict)
+    """By key of the device."""
+    processes: list[ImportedProcess] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    rows: int = 0
+    """Samples that were read."""
+    zone_known: bool = False
+    """Whether the times are seconds since 1970 in UTC."""

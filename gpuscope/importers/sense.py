@@ -1,0 +1,55 @@
+"""What a reading's figures say about themselves: contradictions, and figures that cannot be judged."""
+
+from __future__ import annotations
+
+import math
+
+from gpuscope.domain.reasons import Reason
+from gpuscope.importers.reading import Note, Reading, Track
+
+_OVER_LIMIT = 1.02
+"""Power is averaged and limits are rounded: below this it is no contradiction."""
+
+
+def add_findings(reading: Reading) -> None:
+    """Look at each device's figures, mend the reasons that the file could not know, and add notes."""
+    for track in reading.tracks.values():
+        _mig_mode(reading, track)
+        _power_over_limit(reading, track)
+
+
+def _mig_mode(reading: Reading, track: Track) -> None:
+    """nvidia-smi has no utilisation of a GPU that is split into MIG instances; that is not an idle GPU."""
+    fields = [name for name in ("utilization_gpu_percent", "utilization_memory_percent") if name in track.reasons]
+    if not track.device.mig_enabled or not fields:
+        return
+    for name in fields:
+        track.reasons[name] = Reason.MIG_MODE
+    reading.notes.append(
+        Note(
+            code="missing",
+            sentence=f"{track.device.name} is split into MIG instances: its utilisation cannot be judged from this "
+            "file. DCGM's profiling fields (DCGM_FI_PROF_GR_ENGINE_ACTIVE) have it for each instance.",
+        )
+    )
+
+
+def _power_over_limit(reading: Reading, track: Track) -> None:
+    power = track.columns.get("power_w") or track.columns.get("power_instant_w") or ()
+    limits = track.columns.get("power_limit_w", ())
+    over = [(p, limit) for p, limit in zip(power, limits, strict=False) if limit > 0 and p > limit * _OVER_LIMIT]
+    if not over:
+        return
+    worst, limit = max(over, key=lambda pair: pair[0] / pair[1])
+    reading.notes.append(
+        Note(
+            code="contradiction",
+            sentence=f"{track.device.name} draws {worst:g} W, above its limit of {limit:g} W ({worst / limit:.0%}).",
+            count=len(over),
+        )
+    )
+
+
+def last_known(track: Track, name: str) -> float | None:
+    """The last value of a field that is there."""
+    return next((value for value in reversed(track.columns.get(name, ())) if not math.isnan(value)), None)

@@ -1,0 +1,42 @@
+"""Files from other machines as text: whatever their encoding, with nothing in it that acts on a terminal."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_NUL_SHARE = 0.2
+"""Of the first bytes: more NULs than this at every second place are UTF-16 without a byte order mark."""
+
+
+def decode(data: bytes) -> tuple[str, str]:
+    """The text and the encoding that it was in: by its byte order mark, else UTF-8, else UTF-16, else Latin-1.
+
+    Runs of NUL (files that were cut off by a crash hold them), terminal escapes and control characters are taken out.
+    """
+    text, encoding = _decoded(data)
+    if _CONTROLS.search(text):
+        text = _CONTROLS.sub("", _ESCAPES.sub("", text))
+    return text.replace("\r\n", "\n").replace("\r", "\n"), encoding
+
+
+def _decoded(data: bytes) -> tuple[str, str]:
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(encoding, errors="replace"), encoding
+    head = data[:4096]
+    for start, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
+        nuls, others = head[start::2].count(0), head[1 - start :: 2].count(0)
+        if nuls > len(head) // 2 * (1 - _NUL_SHARE) and others < len(head) // 2 * _NUL_SHARE:
+            return data.decode(encoding, errors="replace"), encoding
+    try:
+        return data.decode("utf-8"), "utf-8"
+    except UnicodeDecodeError:
+        return data.decode("latin-1"), "latin-1"

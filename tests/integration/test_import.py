@@ -1,0 +1,51 @@
+"""`gpuscope import`: a log becomes a session, the session a footprint."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gpuscope.cli import main
+from gpuscope.engine.footprint import footprint_of
+from gpuscope.engine.session import open_session
+from gpuscope.store.reader import SessionState
+
+FOLDER = Path(__file__).parents[1] / "data" / "imports" / "nvidia_smi"
+MIB = 1024**2
+
+
+def test_a_log_becomes_a_session_with_a_footprint(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    session = tmp_path / "log.gpuscope"
+    assert main(["import", str(FOLDER / "two-gpu-interleaved.csv"), "-o", str(session), "--json"]) == 0
+    printed = capfd.readouterr()
+    footprint = json.loads(printed.out)
+    assert footprint["source"]["kind"] == "imported"
+    assert [device["name"] for device in footprint["devices"]] == ["NVIDIA RTX A6000"]  # the other one did nothing
+    assert footprint["memory"]["peak_device_bytes"]["mid"] == 25073 * MIB
+    assert footprint["utilization"]["gpu"]["mean"] == pytest.approx(93.8, abs=0.1)
+    assert footprint["steps"]["count"] is None
+    assert "12 rows of 2 GPUs" in printed.err
+    with open_session(session) as reader:
+        assert reader.state() is SessionState.CLOSED
+        assert [len(frame.gpus or ()) for _, frame in reader.frames()].count(2) >= 4
+        assert not reader.notes
+
+
+def test_what_was_lost_is_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    session = tmp_path / "log.gpuscope"
+    assert main(["import", str(FOLDER / "last-row-cut.csv"), "-o", str(session)]) == 0
+    assert "The last row is incomplete and was left out. (line 7)" in capfd.readouterr().err
+    with open_session(session) as reader:
+        peak = footprint_of(reader).memory.peak_device_bytes
+        assert peak is not None
+        assert (peak.low, peak.high) == ((17304 - 1123) * MIB, 17304 * MIB)
+
+
+def test_a_file_of_another_kind_leaves_no_session(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    other = tmp_path / "table.csv"
+    other.write_text("a,b\n1,2\n", encoding="utf-8")
+    assert main(["import", str(other), "-o", str(tmp_path / "log.gpuscope")]) == 2
+    assert "no kind that gpuscope reads" in capfd.readouterr().err
+    assert not (tmp_path / "log.gpuscope").exists()
