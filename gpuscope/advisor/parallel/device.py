@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuscope.advisor.calibration.model import Calibration
 from gpuscope.advisor.catalogue.specs import GpuSpec
-from gpuscope.advisor.job.precision import halves_activations
+from gpuscope.advisor.job.precision import BFLOAT16, halves_activations, is_8_bit
 from gpuscope.advisor.parallel.rates import ParallelRates
 from gpuscope.advisor.parallel.transformer import MatrixDevice
 from gpuscope.advisor.timing.sustained import matmul_rate, vector_rate
@@ -24,10 +24,13 @@ def matrix_device(gpu: GpuSpec, precision: str, calibration: Calibration, rates:
     if matrix is None or vector is None:
         return None
     newer = gpu.architecture in _NEWER
+    # In 8 bits only the layers' products are; attention stays in 16.
+    wide = matmul_rate(gpu, BFLOAT16, calibration) if is_8_bit(precision) else matrix
+    attention = 1.0 if wide is None else wide.value / matrix.value
     return MatrixDevice(
         flops_per_s=matrix.value * (rates.hopper_share if newer else 1.0),
         bytes_per_s=vector.value,
         element_bytes=element_bytes_of(precision),
-        attention_share=rates.attention_share * (rates.hopper_attention_share if newer else 1.0),
+        attention_share=attention * rates.attention_share * (rates.hopper_attention_share if newer else 1.0),
         how=f"{matrix.value / 1e12:.0f} TFLOPS ({matrix.source}) and {vector.value / 1e9:.0f} GB/s ({vector.source})",
     )

@@ -12,6 +12,7 @@ from gpuscope.domain.recommendation import Explanation, Layout
 from gpuscope.domain.units import format_bytes, format_duration
 
 _TOO_LARGE = 2
+_ASSUMED = "assumed of transformers: fused attention, sequence parallel norms, a pipeline that is not interleaved"
 _PARTS = (
     ("computing_s", "Computing", "micro batches × forward and backward of a stage"),
     ("bubble_s", "Pipeline bubble", "(p − 1) ÷ (m + p − 1) of the step"),
@@ -41,7 +42,9 @@ class Details(NamedTuple):
 
 def step_parts(details: Details) -> tuple[Explanation, ...]:
     """What the chosen layout's step is made of; parts of no time are left out."""
-    words = Explanation(name="Layout", value=layout_words(details.table.layout(details.row)), provenance="derived")
+    words = Explanation(
+        name="Layout", value=layout_words(details.table.layout(details.row)), provenance=f"derived; {_ASSUMED}"
+    )
     if details.steps is None:
         return (words,)
     parts = []

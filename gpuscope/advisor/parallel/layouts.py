@@ -8,6 +8,7 @@ the whole. Simple layouts come before intricate ones: of equally fast ones the f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -20,7 +21,10 @@ from gpuscope.domain.recommendation import Layout
 
 MOST_TENSOR = 8
 _MOST_STAGES = 64
+_UNEVEN = 1.15
+"""Layers of the longest stage over the mean, where the number of layers is assumed."""
 _MOST_MICRO = 64.0
+_POWERS_OF_TWO = tuple(2**power for power in range(16))
 _LONG_CONTEXT = 8192.0
 """Tokens of a sequence that one GPU is left with at least, where its context is split."""
 _MOST_CONTEXT = 16
@@ -41,6 +45,8 @@ class Question(NamedTuple):
     """The run did."""
     divisible: bool
     """Whether micro batches other than the run's are possible: samples are whole."""
+    round_shape: bool = False
+    """The transformer's dimensions are assumed: one that is built has heads and layers that can be divided."""
 
 
 def available_bytes(job: Job, gpu: GpuSpec) -> int:
@@ -99,8 +105,8 @@ def _model_degrees(question: Question) -> list[tuple[int, int, int]]:
     if shape is None:
         return [(1, 1, 1)]
     most_tensor = min(MOST_TENSOR, question.gpus_per_node)
-    tensors = [t for t in (1, 2, 4, 8) if t <= most_tensor and question.gpus % t == 0 and shape.heads % t == 0]
-    pipelines = [p for p in _divisors(shape.layers) if p <= _MOST_STAGES]
+    tensors = [t for t in (1, 2, 4, 8) if t <= most_tensor and (question.round_shape or shape.heads % t == 0)]
+    pipelines = _stages(shape.layers, question.round_shape)
     contexts = [1]
     while shape.sequence / (contexts[-1] * 2) >= _LONG_CONTEXT and contexts[-1] < _MOST_CONTEXT:
         contexts.append(contexts[-1] * 2)
@@ -114,6 +120,14 @@ def _model_degrees(question: Question) -> list[tuple[int, int, int]]:
     return sorted(found, key=lambda each: (each[0] * each[1] * each[2], each[1] * each[2], each))
 
 
+def _stages(layers: int, round_shape: bool) -> list[int]:
+    """Numbers of pipeline stages that share out the layers evenly, or nearly so."""
+    most = min(_MOST_STAGES, layers)
+    if not round_shape:
+        return [stages for stages in range(1, most + 1) if layers % stages == 0]
+    return [stages for stages in _POWERS_OF_TWO if stages <= most and -(-layers // stages) * stages <= layers * _UNEVEN]
+
+
 def _micro_batches(question: Question, samples: float) -> list[tuple[float, int]]:
     """Micro batches of a replica and how many of them make its batch; large ones first."""
     if not question.divisible:
@@ -121,21 +135,17 @@ def _micro_batches(question: Question, samples: float) -> list[tuple[float, int]
     if samples < 1 or samples != round(samples):
         return []
     whole = round(samples)
-    sizes = {size for size in _divisors(whole) if size & (size - 1) == 0 or size == question.micro_batch}
-    if whole <= max(question.micro_batch, 1.0):
-        sizes.add(whole)
     most = max(_MOST_MICRO, question.micro_batch)
-    return [(float(size), whole // size) for size in sorted(sizes, reverse=True) if size <= most]
+    sizes = [size for size in _POWERS_OF_TWO if size <= most]
+    sizes.append(round(question.micro_batch))
+    if whole <= max(question.micro_batch, 1.0):
+        sizes.append(whole)
+    return [(float(size), whole // size) for size in sorted(set(sizes), reverse=True) if whole % size == 0]
 
 
 def _expert_degrees(shape: Shape | None, data: int) -> list[int]:
     """No expert parallelism, and the widest that divides both the experts and the replicas."""
     if shape is None or shape.experts <= 1 or data == 1:
         return [1]
-    widest = max(degree for degree in _divisors(shape.experts) if data % degree == 0)
+    widest = math.gcd(shape.experts, data)
     return [1] if widest == 1 else [1, widest]
-
-
-@lru_cache(maxsize=256)
-def _divisors(number: int) -> list[int]:
-    return [divisor for divisor in range(1, number + 1) if number % divisor == 0]

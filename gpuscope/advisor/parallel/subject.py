@@ -41,6 +41,7 @@ class Subject(NamedTuple):
     shape: Shape | None
     """None: not a transformer, or its batch is not known."""
     shape_how: str
+    shape_assumed: bool
     checkpointed: bool
     update_share: float
     gradient_bytes: float
@@ -79,6 +80,7 @@ def _subject(same_job: Same[Job], same_memory: Same[JobMemory], timed: bool) -> 
         batch=batch,
         shape=shape,
         shape_how=how,
+        shape_assumed=known is not None and known.assumed,
         checkpointed=bool(workload.activation_checkpointing),
         update_share=update_share(job),
         gradient_bytes=float(max(2, size)),

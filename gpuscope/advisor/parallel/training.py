@@ -57,6 +57,7 @@ def answer(
         shape=subject.shape,
         checkpointed=subject.checkpointed,
         divisible=batch.whole or (not batch.known and subject.shape is not None),
+        round_shape=subject.shape_assumed,
     )
     table = training_layouts(question)
     if table is None:

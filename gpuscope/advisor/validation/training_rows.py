@@ -19,11 +19,11 @@ _INTERLEAVED = 2.0
 """Parts of a pipeline stage where the publication says only that the schedule was interleaved (assumed)."""
 
 
-def llm_foundry(tables: Tables) -> Iterator[tuple[Cells, Trained]]:
-    """Published/llm_training.csv: MPT models, sharded, A100 and H100. FP8 rows are left out: one GPU type, 8 GPUs."""
+def llm_foundry(tables: Tables, precision: str = BFLOAT16) -> Iterator[tuple[Cells, Trained]]:
+    """Published/llm_training.csv: MPT models, sharded, A100 and H100."""
     for row in tables.rows("llm_training"):
         gpu = tables.catalogue.gpu(row["gpu_id"])
-        if gpu is None or row["precision"] != BFLOAT16:
+        if gpu is None or row["precision"] != precision:
             continue
         sequence, micro, count = float(row["sequence"]), float(row["micro_batch"]), int(row["accumulation"])
         gpus = int(row["gpus"])

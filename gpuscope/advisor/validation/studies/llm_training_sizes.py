@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from gpuscope.advisor.job.precision import FLOAT8
 from gpuscope.advisor.parallel.rates import ParallelRates
 from gpuscope.advisor.validation.outcome import Outcome
 from gpuscope.advisor.validation.studies._training import training_outcomes
@@ -15,7 +16,9 @@ from gpuscope.advisor.validation.training_rows import llm_foundry
 from gpuscope.advisor.validation.transformer_fit import fit_transformers
 
 NAME = "llm-training-sizes"
-DESCRIPTION = "Language models on 8 to 32 GPUs, from their dimensions; fitted on models of other sizes."
+DESCRIPTION = (
+    "Language models on 8 to 32 GPUs, from their dimensions; fitted on models of other sizes, in 16 bits alone."
+)
 CASE = ""
 GOAL = (0.10, 0.20)
 TRIED = ""
@@ -31,3 +34,5 @@ def outcomes(tables: Tables) -> Iterator[Outcome]:
         calibration = fit_transformers((row for cells, row in rows if cells["model"] not in fold), base)
         held = [(cells["model"], row) for cells, row in rows if cells["model"] in fold]
         yield from training_outcomes(NAME, "mpt", "models of these sizes", rows[0][0]["source"], held, calibration)
+        eight_bit = [(cells["model"], row) for cells, row in llm_foundry(tables, FLOAT8) if cells["model"] in fold]
+        yield from training_outcomes(NAME, "mpt", "FP8 and these sizes", rows[0][0]["source"], eight_bit, calibration)
