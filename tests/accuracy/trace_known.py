@@ -2,9 +2,9 @@
 
     PYTHONPATH=.:tests/accuracy /tmp/timm-venv/bin/python tests/accuracy/trace_known.py > known_models.json
 
-The file lies in tests/data/advisor. Each is a training step in float32, as the article behind the answers trained: a convolutional network on small pictures
-(ResNet-18 on 64×64), a recurrent one on text (two layers of LSTM over 200 words) and a small network of
-dense layers on tables (30 columns, two hidden layers).
+The file lies in tests/data/advisor. Each is a training step in float32, as the article behind the answers trained: a
+convolutional network on small pictures (ResNet-18 on 64×64), a recurrent one on text (two layers of LSTM over 200
+words) and a small network of dense layers on tables (30 columns, two hidden layers).
 """
 
 from __future__ import annotations
