@@ -179,15 +179,17 @@ def _comparison(found: OwnOrRent) -> Iterator[Explanation]:
     costs = found.costs
     if found.compared is None:
         return
-    yield Explanation(
-        name="Owning pays from",
-        value="no use" if costs.break_even_utilization is None else f"{costs.break_even_utilization:.0%} of all hours",
-        formula="what owning costs without any use / (rent an hour − electricity of an hour) / all hours",
-        provenance=f"{_DERIVED}; compared with {found.compared.words or found.compared.flat_words}",
-    )
+    share = costs.break_even_utilization
+    if costs.own[-1].total_usd is not None:
+        yield Explanation(
+            name="Owning pays from",
+            value="never" if share is None else f"{share:.0%} of all hours",
+            formula="what owning costs without any use / (rent an hour − electricity of an hour) / all hours",
+            provenance=f"{_DERIVED}; compared with {found.compared.words or found.compared.flat_words}",
+        )
     if costs.worth_below_usd is not None:
         yield Explanation(
-            name="A purchase is worth it below",
+            name="A purchase with its machine, before tax, is worth it below",
             value=format_amount(costs.worth_below_usd, found.economics),
             formula="(rent for the same hours − electricity, hosting and staff) / cost of owning for each unit of the "
             f"price over {_years(found.terms.years[-1])}",

@@ -17,6 +17,8 @@ from gpuscope.domain.money import to_usd
 
 ON_DEMAND, SPOT, RESERVED = "on demand", "spot", "reserved"
 _KIND_OF_QUOTE = {ON_DEMAND: "rent", SPOT: "spot", RESERVED: "reserved"}
+_NO_PLACE = {"", "not stated"}
+"""Regions of prices that hold wherever the provider is."""
 _MOST_LOST = 0.95
 """Share of the hours that interruptions lose at most: beyond it, nobody would go on."""
 _SECONDS_PER_DAY = 86400.0
@@ -100,7 +102,8 @@ def _listed(kind: str, offers: Sequence[CatalogueOffer], nodes: int, today: date
     if not priced:
         return None
     usd, provider, instance_type, region, day = min(priced)
-    words = f"{kind} from {provider}, {instance_type}{f' in {region}' if region else ''}, {day or 'undated'}"
+    place = f" in {region}" if region not in _NO_PLACE else ""
+    words = f"{kind} from {provider}, {instance_type}{place}, {day or 'undated'}"
     return RentPrice(usd * nodes, words, is_stale(day or None, today, spot=kind == SPOT))
 
 

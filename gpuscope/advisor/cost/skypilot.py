@@ -241,7 +241,7 @@ def _notes(
 ) -> tuple[str, ...]:
     notes = []
     if unknown:
-        names = ", ".join(f"{name} ({count} rows)" for name, count in sorted(unknown.items()))
+        names = ", ".join(f"{name} ({_rows(count)})" for name, count in sorted(unknown.items()))
         notes.append(f"{path}: these accelerators are not in gpuscope's catalogue and were left out: {names}.")
     alone = sorted({row.text("AcceleratorName") for row in parts} - joined)
     if alone:
@@ -249,5 +249,9 @@ def _notes(
     if guessed:
         notes.append(f"{path} does not say which variant it means: {', '.join(sorted(guessed))}.")
     if hosts:
-        notes.append(f"{path}: {hosts} rows without an accelerator were left out.")
+        notes.append(f"{path}: {_rows(hosts)} without an accelerator left out.")
     return tuple(notes)
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"

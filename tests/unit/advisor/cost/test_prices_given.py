@@ -113,9 +113,9 @@ def test_skypilot_rows(tmp_path: Path) -> None:
     }
     assert {(each.provider, each.price_date) for each in found.offers} == {("lambda", "2026-11-25")}
     notes = " ".join(found.notes)
-    assert "M4000 (1 rows)" in notes
+    assert "M4000 (1 row)" in notes
     assert "A100 was taken as a100-sxm4-40gb" in notes
-    assert "1 rows without an accelerator" in notes
+    assert "1 row without an accelerator" in notes
 
 
 def test_hosts_and_gpus_that_are_priced_apart_are_added_up(tmp_path: Path) -> None:
