@@ -15,8 +15,6 @@ _LOAD_SPREAD = 1.15
 """On top of the power model's own spread, for a load that is predicted itself (assumed)."""
 _CPU_SHARE = Range(low=0.5, mid=0.8, high=1.0)
 """Of a CPU's design power, with all of the cores at work (assumed: nothing here reads a CPU's counters)."""
-_CPU_IDLE_SHARE = 0.2
-"""Of the design power, that the package takes whatever its cores do (assumed)."""
 
 
 def power_watts(job: Job, gpu: GpuSpec, count: int, step: StepTime | None = None) -> tuple[Range | None, str]:
@@ -31,8 +29,7 @@ def power_watts(job: Job, gpu: GpuSpec, count: int, step: StepTime | None = None
         count: of GPUs.
         step: the time of a step on one such GPU; None: not known.
     """
-    measured = job.footprint.energy.mean_power_w
-    each = measured / job.source_count if measured and job.source_count else None
+    each = _measured_watts(job)
     if each is not None and job.source_gpu is not None and job.source_gpu.id == gpu.id and not job.changed:
         return Range.exact(each * count), "measured in the run"
     if not gpu.tdp_w:
@@ -71,12 +68,7 @@ def cpu_power_watts(cpu: CpuSpec, cores: float | None = None) -> tuple[Range | N
     if not cpu.tdp_w:
         return None, f"the catalogue does not know the power of the {cpu.name}"
     share = 1.0 if cores is None or not cpu.cores else cores / cpu.cores
-    # Cores of a socket that others use take their part of what the package takes anyway.
-    watts = Range(
-        low=cpu.tdp_w * share * max(_CPU_IDLE_SHARE, _CPU_SHARE.low),
-        mid=cpu.tdp_w * share * _CPU_SHARE.mid,
-        high=cpu.tdp_w * share * _CPU_SHARE.high,
-    )
+    watts = _CPU_SHARE.scaled(cpu.tdp_w * share)
     return watts, f"{_CPU_SHARE.low:.0%} to {_CPU_SHARE.high:.0%} of {cpu.tdp_w:g} W a socket, assumed"
 
 
@@ -89,6 +81,15 @@ def energy_kwh(seconds: Range | None, watts: Range | None) -> Range | None:
         mid=seconds.mid * watts.mid / _JOULES_PER_KWH,
         high=seconds.high * watts.high / _JOULES_PER_KWH,
     )
+
+
+def _measured_watts(job: Job) -> float | None:
+    """Of one GPU of the run: its mean power, else the energy of a step by its counter over the step's time."""
+    energy = job.footprint.energy
+    watts = energy.mean_power_w
+    if not watts and energy.per_step_j and job.step_time_s is not None:
+        watts = energy.per_step_j / job.step_time_s.mid
+    return watts / job.source_count if watts and job.source_count else None
 
 
 def _predicted(job: Job, gpu: GpuSpec, step: StepTime | None) -> Range | None:

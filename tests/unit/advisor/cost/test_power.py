@@ -140,6 +140,14 @@ def test_measured_power_goes_before_prediction_and_is_scaled_to_other_cards() ->
     assert without_operators.mid == pytest.approx(300 * 450 / 350)
 
 
+def test_an_energy_counter_tells_the_power_too() -> None:
+    footprint = msgspec.structs.replace(gpu_footprint(step_s=0.1), energy=Energy(per_step_j=30.0))
+    watts, how = power_watts(job_of(footprint), known("rtx-3090"), 1)
+    assert watts is not None
+    assert watts.mid == pytest.approx(300)
+    assert how == "measured in the run"
+
+
 def test_without_operators_and_measurement_it_is_a_share_of_the_board() -> None:
     watts, how = power_watts(job_of(gpu_footprint()), known("l4"), 2)
     assert watts is not None
