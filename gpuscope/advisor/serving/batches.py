@@ -12,52 +12,58 @@ from gpuscope.advisor.memory.memory_model import JobMemory, MemoryNeed, fits
 from gpuscope.advisor.parallel.layouts import available_bytes
 from gpuscope.advisor.parallel.memory import memory_need
 from gpuscope.advisor.parallel.topology import Topology
-from gpuscope.advisor.serving.load_curve import over_the_day
+from gpuscope.advisor.serving.load import Load, load_of, load_trees
 from gpuscope.advisor.serving.plan import ServingPlan, cannot
-from gpuscope.advisor.serving.replicas import demand
 from gpuscope.advisor.serving.slices import Slice
+from gpuscope.advisor.timing.rates import HOST_S_PER_KERNEL, KERNEL_LATENCY_S
 from gpuscope.advisor.timing.time_model import StepTime, step_on_gpu
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Explanation, Layout
 from gpuscope.domain.serving import Serving, ServingTarget
-from gpuscope.domain.units import format_bytes, format_duration_range
+from gpuscope.domain.units import format_bytes, format_duration, format_duration_range
 
 _MOST_BATCHES = 16
 """A batch up to this many times the run's: beyond it the step time was never seen to grow in proportion."""
 
 
 class BatchTime(NamedTuple):
-    """How the time of a step depends on its batch: fixed + share × batch; a range each."""
+    """How the time of a step depends on its batch: the longer of the host's time and fixed + growing × batch."""
 
+    host_s: float
+    """Starting the operators from the host."""
     fixed_s: float
-    """Starting the kernels, whatever the batch."""
-    step: Range
-    batch: float
-    """Of `step`."""
+    """Starts of the kernels on the device."""
+    growing_s: float
+    """Of one request."""
+    below: float
+    """Factor from the middle to the low end."""
+    above: float
 
     def seconds(self, batch: float) -> Range:
         """Of a step with so many requests."""
-        return Range(
-            low=self._one(self.step.low, batch),
-            mid=self._one(self.step.mid, batch),
-            high=self._one(self.step.high, batch),
-        )
-
-    def _one(self, seconds: float, batch: float) -> float:
-        fixed = min(self.fixed_s, seconds)
-        return fixed + (seconds - fixed) * batch / self.batch
+        mid = max(self.host_s, self.fixed_s + self.growing_s * batch)
+        return Range(low=mid * self.below, mid=mid, high=mid * self.above)
 
 
-def batch_time(job: Job, single: StepTime) -> BatchTime | None:
-    """From the step at the run's batch: launching kernels takes the same for any batch, the rest grows with it."""
-    if single.seconds is None:
+def gpu_batch_time(job: Job, single: StepTime) -> BatchTime | None:
+    """From the step on a GPU at the run's batch; None where that is not known. A service waits for no data loader."""
+    low, usual, _ = HOST_S_PER_KERNEL
+    each = low if job.footprint.workload.compiled else usual
+    return _batch_time(job, single, job.kernels * each, KERNEL_LATENCY_S)
+
+
+def cpu_batch_time(job: Job, single: StepTime, operator_s: float) -> BatchTime | None:
+    """The same on a CPU, where the fixed time of an operator is that of its dispatch."""
+    return _batch_time(job, single, 0.0, operator_s)
+
+
+def _batch_time(job: Job, single: StepTime, host_s: float, kernel_s: float) -> BatchTime | None:
+    step, device_s = single.seconds, single.device_s
+    if step is None or device_s is None:
         return None
-    fixed = job.kernels * _START_S
-    return BatchTime(fixed, single.seconds, run_batch(job))
-
-
-_START_S = 3e-6
-"""Fixed time of a kernel on the device (fitted, see `timing.rates`)."""
+    fixed = min(job.kernels * kernel_s, device_s)
+    growing = (device_s - fixed) / run_batch(job)
+    return BatchTime(host_s, fixed, growing, step.low / step.mid, step.high / step.mid)
 
 
 def run_batch(job: Job) -> float:
@@ -69,22 +75,23 @@ def serve_batches(
     job: Job, memory: JobMemory, gpu: GpuSpec, topology: Topology, target: ServingTarget, part: Slice | None
 ) -> ServingPlan:
     """Copies on single GPUs, each with the largest batch that keeps the latency and the memory."""
-    time = batch_time(job, step_on_gpu(job, gpu))
+    single = step_on_gpu(job, gpu)
+    time = gpu_batch_time(job, single)
     if time is None:
-        return cannot(f"its step time on {gpu.name} is not known: {step_on_gpu(job, gpu).how}")
+        return cannot(f"its step time on {gpu.name} is not known: {single.how}")
     have = available_bytes(job, gpu)
     base = run_batch(job)
 
     def need_at(batch: float) -> MemoryNeed:
         return memory_need(_with_batch(memory, batch / base), gpu, Layout())
 
-    batch = _largest(time, target, lambda size: fits(need_at(size), have) is not False, base)
+    batch = largest_batch_of(time, target, lambda size: fits(need_at(size), have) is not False, base)
     need = need_at(batch)
     fit = fits(need, have)
     if fit is False:
         words = f"it needs at least {format_bytes(need.surely_bytes)}, it has {format_bytes(have)}"
         return cannot(words, fits=False, need=need)
-    return batches_plan(time, batch, target, need, fit, topology.gpus, part, f"{gpu.name}: step of the time model")
+    return batches_plan(time, batch, target, need, fit, topology.gpus, part, f"{gpu.name}: {single.how}")
 
 
 def batches_plan(
@@ -99,38 +106,23 @@ def batches_plan(
 ) -> ServingPlan:
     """The plan with a given batch."""
     latency = time.seconds(batch)
-    wanted = demand(target, batch, latency.mid)
-    replicas = wanted.replicas if wanted is not None else here
-    missed = []
+    load = load_of(target, batch, latency.mid, here)
+    missed = [load.missed] if load.missed else []
     if target.latency_s is not None and latency.mid > target.latency_s:
         missed.append(
             f"a batch of {batch:g} takes {format_duration_range(latency)}, {latency.mid / target.latency_s:.2g} times "
-            "what is wanted"
+            f"the {format_duration(target.latency_s)} wanted"
         )
-    if wanted is not None and replicas > here and part is None:
-        missed.append(f"the load needs {replicas} copies and there is room for {here}: {wanted.how}")
-
-    def replicas_at(load_share: float) -> int:
-        there = demand(target, batch, latency.mid, load_share)
-        return 1 if there is None else there.replicas
-
-    curve = over_the_day(target.hourly_load, replicas_at) if wanted is not None else None
-    done = replicas * batch
+    done = load.replicas * batch
     serving = Serving(
-        replicas=replicas,
+        replicas=load.replicas,
         concurrent_per_replica=batch,
         latency_s=latency,
         requests_per_second=Range(low=done / latency.high, mid=done / latency.mid, high=done / latency.low),
         gpu_share=None if part is None else part.compute_share,
-        replica_hours_per_day=None if curve is None else curve.replica_hours,
-        replicas_by_hour=() if curve is None else curve.replicas_by_hour,
-        autoscaling_saving_share=None if curve is None else curve.saving_share,
-    )
-    tree = Explanation(
-        name="Serving",
-        value=f"{replicas} × batches of {batch:g}, {format_duration_range(latency)} each",
-        formula="latency = starts + (step − starts) × batch ÷ the run's batch; rate = copies × batch ÷ latency",
-        provenance=how,
+        replica_hours_per_day=load.replica_hours,
+        replicas_by_hour=load.by_hour,
+        autoscaling_saving_share=load.saving_share,
     )
     return ServingPlan(
         serving=serving,
@@ -138,13 +130,31 @@ def batches_plan(
         need=need,
         fits=fit,
         missed=tuple(missed),
-        gpus_needed=replicas if part is None else replicas * part.compute_share,
-        explanation=tree,
-        utilisation=None if wanted is None else min(1.0, wanted.slots / done),
+        gpus_needed=load.replicas if part is None else load.replicas * part.compute_share,
+        explanation=_explained(time, serving, load, how),
+        utilisation=load.utilisation,
     )
 
 
-def _largest(time: BatchTime, target: ServingTarget, fits_at: Callable[[float], bool], base: float) -> float:
+def _explained(time: BatchTime, serving: Serving, load: Load, how: str) -> Explanation:
+    assert serving.latency_s is not None
+    host, fixed, growing = (format_duration(each) for each in (time.host_s, time.fixed_s, time.growing_s))
+    latency = Explanation(
+        name="Latency of a batch",
+        value=format_duration_range(serving.latency_s),
+        formula=f"the longer of {host} of the host and {fixed} of starts + {growing} × requests",
+        provenance=how,
+    )
+    return Explanation(
+        name="Serving",
+        value=f"{serving.replicas} × batches of {serving.concurrent_per_replica:g}",
+        formula="rate = copies × batch ÷ latency",
+        provenance="derived",
+        inputs=(latency, *load_trees(load)),
+    )
+
+
+def largest_batch_of(time: BatchTime, target: ServingTarget, fits_at: Callable[[float], bool], base: float) -> float:
     """The largest batch, doubling from one request, that keeps the latency and the memory; one where none does.
 
     Without a latency target it is the run's own batch, where that fits: a larger one was never seen to work.

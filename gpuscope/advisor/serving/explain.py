@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from gpuscope.advisor.serving.engine import Point, StepParts
 from gpuscope.advisor.serving.generative import Option
-from gpuscope.advisor.serving.load_curve import LoadCurve
-from gpuscope.advisor.serving.replicas import MARGIN_HOW
+from gpuscope.advisor.serving.load import Load, load_trees
 from gpuscope.domain.recommendation import Explanation
 from gpuscope.domain.serving import Serving
 from gpuscope.domain.units import format_bytes, format_duration
@@ -13,8 +12,8 @@ from gpuscope.domain.units import format_bytes, format_duration
 _FITTED = "derived: shares and latencies fitted to published inference rates (study decoding)"
 
 
-def explanation_of(best: Option, serving: Serving, curve: LoadCurve | None) -> Explanation:
-    """The tree of one service."""
+def explanation_of(best: Option, serving: Serving, load: Load, at_load: Point | None) -> Explanation:
+    """The tree of one service; `at_load`: how a copy runs in the busiest hour."""
     full = best.full
     inputs = [
         _batch(best),
@@ -24,13 +23,9 @@ def explanation_of(best: Option, serving: Serving, curve: LoadCurve | None) -> E
         _alone(best.alone),
         _model(best),
     ]
-    if best.demand is not None:
-        copies = Explanation(
-            name="Copies", value=str(serving.replicas), formula=best.demand.how, provenance=f"derived: {MARGIN_HOW}"
-        )
-        inputs.append(copies)
-    if curve is not None:
-        inputs.append(_day(curve))
+    if at_load is not None:
+        inputs.append(_at_load(at_load))
+    inputs += load_trees(load)
     copies_words = "copy" if serving.replicas == 1 else "copies"
     return Explanation(
         name="Serving",
@@ -139,10 +134,10 @@ def _model(best: Option) -> Explanation:
     )
 
 
-def _day(curve: LoadCurve) -> Explanation:
+def _at_load(point: Point) -> Explanation:
     return Explanation(
-        name="Copy-hours a day",
-        value=f"{curve.replica_hours:.3g}, {curve.saving_share:.0%} less than all of them all day",
-        formula="Σ copies of each hour + 10 min for each one started + 5 min for each one stopped",
-        provenance="derived: " + " ".join(str(count) for count in curve.replicas_by_hour) + " copies, hour by hour",
+        name="In the busiest hour",
+        value=f"{format_duration(point.inter_token_s)} a token, {point.batch:.3g} requests in work",
+        formula=f"first token after {format_duration(point.first_token_s)}; the batch that Little's law leads to",
+        provenance=_FITTED,
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuscope.advisor.catalogue.specs import GpuSpec
-from gpuscope.advisor.job.architecture import KnownArchitecture
+from gpuscope.advisor.job.architecture import KnownArchitecture, architecture_of
 from gpuscope.advisor.job.job import Job
 from gpuscope.advisor.job.precision import FLOAT32, TF32
 from gpuscope.advisor.memory.memory_model import MemoryNeed
@@ -37,10 +37,20 @@ class Option(NamedTuple):
     """Requests that the memory takes."""
     full: Point
     """At the largest batch with which the targets hold."""
+    request: Request
     alone: Point
     """With one request at a time."""
     missed: tuple[str, ...]
     demand: Demand | None
+
+
+def is_generative(job: Job, target: ServingTarget) -> bool:
+    """Whether tokens are written one after the other: asked for in tokens, or a typed-in model of known architecture
+    without the work of a step."""
+    asked = (target.prompt_tokens, target.output_tokens, target.time_to_first_token_s, target.inter_token_latency_s)
+    if any(value is not None for value in asked):
+        return True
+    return not job.ops and job.step_time_s is None and architecture_of(job.footprint) is not None
 
 
 def request_of(target: ServingTarget) -> tuple[Request, str]:
@@ -149,6 +159,7 @@ def option(
         need=serving_need(model, gpu, device.tensor_parallel, request, batch),
         memory_batch=memory_batch,
         full=full,
+        request=request,
         alone=alone,
         missed=misses(full, target),
         demand=demand(target, full.batch, full.latency_s),

@@ -11,7 +11,7 @@ from gpuscope.advisor.memory.memory_model import JobMemory
 from gpuscope.advisor.parallel.topology import Topology
 from gpuscope.advisor.serving.batches import serve_batches
 from gpuscope.advisor.serving.constants import ServingConstants
-from gpuscope.advisor.serving.generative import Option, options, request_of
+from gpuscope.advisor.serving.generative import Option, is_generative, options, request_of
 from gpuscope.advisor.serving.memory import device_bytes
 from gpuscope.advisor.serving.plan import ServingPlan, cannot
 from gpuscope.advisor.serving.results import plan_of
@@ -61,15 +61,6 @@ def serve(
     return whole if enough is None else _with_slice(whole, enough)
 
 
-def is_generative(job: Job, target: ServingTarget) -> bool:
-    """Whether tokens are written one after the other: asked for in tokens, or a typed-in model of known architecture
-    without the work of a step."""
-    asked = (target.prompt_tokens, target.output_tokens, target.time_to_first_token_s, target.inter_token_latency_s)
-    if any(value is not None for value in asked):
-        return True
-    return not job.ops and job.step_time_s is None and architecture_of(job.footprint) is not None
-
-
 def _on(
     job: Job,
     memory: JobMemory,
@@ -96,19 +87,22 @@ def _on(
         reason = f"one request needs {format_bytes(least)} on each GPU{split}, it has {format_bytes(have)}"
         return cannot(reason, fits=False, need=best.need)
     _, note = request_of(target)
-    return plan_of(best, topology, target, constants, part, note, gpu.vendor)
+    return plan_of(best, max(1, topology.gpus // best.tensor_parallel), target, constants, part, note, gpu.vendor)
 
 
 def _rank(each: Option, topology: Topology) -> tuple[object, ...]:
-    """Fits, meets its latencies, needs the fewest GPUs for the load (or does the most on those here); then the format
-    that loses least."""
+    """Fits, meets its latencies, and needs the fewest GPUs for the load, of those the format that loses least.
+
+    Without a load: does the most on the GPUs here.
+    """
     fit = {True: 0, None: 1, False: 2}[each.fits]
     here = topology.gpus // each.tensor_parallel
     gpus = each.demand.replicas * each.tensor_parallel if each.demand is not None else 0
     done = here * each.full.requests_per_s
+    kept = each.model.format.bits if each.demand is not None else 0.0
     closeness = each.need.surely_bytes if each.fits is False else 0.0
     late = each.full.latency_s if each.missed else 0.0
-    return fit, closeness, len(each.missed), late, gpus, -done, -each.model.format.bits, each.tensor_parallel
+    return fit, closeness, len(each.missed), late, gpus, -kept, -done, each.tensor_parallel
 
 
 def _one_is_enough(plan: ServingPlan) -> bool:
