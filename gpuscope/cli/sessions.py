@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gpuscope.cli.advising import add_constraints, constraints_from
+from gpuscope.cli.constraint_options import add_constraints, asked
 from gpuscope.cli.footprint_text import footprint_text
 from gpuscope.cli.streams import print_document, say
 from gpuscope.domain.recommendation import Constraints, Recommendation
@@ -78,14 +78,14 @@ def _report(options: argparse.Namespace) -> int:
 
     with open_session(options.file) as reader:
         footprint = footprint_of(reader)
-        constraints = constraints_from(options)
+        wanted = asked(options)
         recommendation = reader.document("recommendation", Recommendation)
-        if recommendation is None or constraints != Constraints():
-            recommendation = advise(footprint, constraints)
+        if recommendation is None or wanted.constraints != Constraints() or wanted.offers:
+            recommendation = advise(footprint, wanted.constraints, wanted.offers)
         report = build_report(
             reader, footprint, recommendation, now=datetime.now(UTC), include_identity=options.include_identity
         )
-        for note in reader.notes:
+        for note in (*reader.notes, *wanted.notes):
             say(note)
     write_report(report, options.output, overwrite=True)  # named by the person, and made again at any time
     say(f"the report is in {options.output}")

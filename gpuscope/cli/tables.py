@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpuscope.domain.base import Range
+from gpuscope.domain.economics import Economics
+from gpuscope.domain.money import format_amount_range
 from gpuscope.domain.recommendation import Candidate, Recommendation
-from gpuscope.domain.units import format_duration_range, format_money_range
+from gpuscope.domain.units import format_duration_range
 
 UNKNOWN = "—"
-MARKS = "> recommended   * alternate   basis: what the step time rests on"
+MARKS = "> recommended   * alternate   ? may not fit   basis: what the step time rests on"
+_NAME_WIDTH = 33
+_HOW_WIDTH = 16
+_BASES = {"specification": "spec.", "calibrated": "calibr."}
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
@@ -27,33 +32,63 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Sequenc
 
 
 def candidate_table(recommendation: Recommendation, shown: int | None) -> str:
-    """The candidates, best first, with the marks of `MARKS`."""
+    """The candidates, best first, with the marks of `MARKS`; at most about 100 columns wide."""
+    candidates = recommendation.candidates[:shown]
+    serving = any(candidate.serving is not None for candidate in candidates)
+    several = len({candidate.precision for candidate in candidates}) > 1
+    economics = recommendation.constraints.economics
     rows = []
-    for number, candidate in enumerate(recommendation.candidates[:shown]):
+    for number, candidate in enumerate(candidates):
         mark = ">" if number == recommendation.recommended else "*" if number in recommendation.alternates else ""
-        rows.append([mark, *_cells(candidate)])
-    headings = ["", "configuration", "how", "fits", "step", "finished in", "cost", "per hour", "basis"]
-    return table(headings, rows, right=(4, 5, 6, 7))
+        speed = _served(candidate) if serving else _timed(candidate)
+        rows.append([mark, *_name(candidate, several=several), *speed, *_costs(candidate, economics)])
+    speeds = ["first token", "a token", "requests/s"] if serving else ["step", "finished in"]
+    headings = ["", "configuration", "how", *speeds, "cost", "per hour", "basis"]
+    return table(headings, rows, right=range(3, len(headings) - 1))
 
 
-def _cells(candidate: Candidate) -> list[str]:
+def _name(candidate: Candidate, *, several: bool) -> list[str]:
     name = candidate.gpu_name or candidate.cpu or "CPU"
-    fits = {True: "yes", False: "no", None: "perhaps"}[candidate.fits]
+    text = f"{candidate.count} × {name}" if candidate.count else f"{name} (CPU only)"
+    details = [candidate.precision] if several and candidate.precision else []
+    if candidate.fits is None and candidate.acquisition != "keep":
+        details.append("?")
+    room = _NAME_WIDTH - sum(1 + len(detail) for detail in details)
+    how = f"rent {candidate.offer.provider}" if candidate.offer else candidate.acquisition
+    return [" ".join([_cut(text, room), *details]), _cut(how, _HOW_WIDTH)]
+
+
+def _timed(candidate: Candidate) -> list[str]:
+    return [_duration(candidate.step_time_s), _duration(candidate.time_to_finish_s)]
+
+
+def _served(candidate: Candidate) -> list[str]:
+    serving = candidate.serving
+    if serving is None:
+        return [UNKNOWN] * 3
+    rate = serving.requests_per_second
     return [
-        f"{candidate.count} × {name}" if candidate.count else f"{name} (CPU only)",
-        f"rent {candidate.offer.provider}" if candidate.offer else candidate.acquisition,
-        fits,
-        _duration(candidate.step_time_s),
-        _duration(candidate.time_to_finish_s),
-        _money(candidate.cost_usd),
-        _money(candidate.cost_usd_per_hour),
-        candidate.confidence,
+        _duration(serving.time_to_first_token_s or serving.latency_s),
+        _duration(serving.inter_token_latency_s),
+        UNKNOWN if rate is None else f"{rate.low:.3g}–{rate.high:.3g}",
     ]
+
+
+def _costs(candidate: Candidate, economics: Economics) -> list[str]:
+    return [
+        _money(candidate.cost_usd, economics),
+        _money(candidate.cost_usd_per_hour, economics),
+        _BASES.get(candidate.confidence, candidate.confidence),
+    ]
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1].rstrip() + "…"
 
 
 def _duration(value: Range | None) -> str:
     return UNKNOWN if value is None else format_duration_range(value)
 
 
-def _money(value: Range | None) -> str:
-    return UNKNOWN if value is None else format_money_range(value)
+def _money(value: Range | None, economics: Economics) -> str:
+    return UNKNOWN if value is None else format_amount_range(value, economics)

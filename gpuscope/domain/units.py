@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 
 from gpuscope.domain.base import Range
 from gpuscope.errors import UsageError
@@ -14,8 +15,8 @@ GIB = 1024**3
 GB = 10**9
 
 _COUNT_UNITS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9, "t": 10**12}
-_DURATION_UNITS = {
-    "": 1, "s": 1, "sec": 1, "second": 1, "seconds": 1, "min": 60, "m": 60, "minute": 60, "minutes": 60,
+_DURATION_UNITS: dict[str, float] = {
+    "": 1, "ms": 1e-3, "s": 1, "sec": 1, "second": 1, "seconds": 1, "min": 60, "m": 60, "minute": 60, "minutes": 60,
     "h": 3600, "hour": 3600, "hours": 3600, "d": 86400, "day": 86400, "days": 86400, "w": 604800, "week": 604800,
     "weeks": 604800,
 }  # fmt: skip
@@ -24,7 +25,7 @@ _POWER_UNITS = {"": 1, "w": 1, "kw": 10**3}
 _QUANTITY = re.compile(r"\s*([0-9][0-9_,]*\.?[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+)\s*([A-Za-z]*)\s*")
 
 
-def _parse(text: str, units: dict[str, int], what: str, example: str) -> float:
+def _parse(text: str, units: Mapping[str, float], what: str, example: str) -> float:
     match = _QUANTITY.fullmatch(text)
     factor = units.get(match.group(2).lower()) if match else None
     if match is None or factor is None:

@@ -12,6 +12,7 @@ from gpuscope import paths
 from gpuscope.advisor.calibration.loading import load_calibration
 from gpuscope.advisor.calibration.model import Calibration
 from gpuscope.advisor.catalogue.loading import Catalogue, load_catalogue
+from gpuscope.advisor.catalogue.specs import CatalogueOffer
 from gpuscope.advisor.choice.advisor import Advisor
 from gpuscope.domain.base import from_json
 from gpuscope.domain.footprint import SCHEMA, Footprint
@@ -39,29 +40,38 @@ def calibration() -> Calibration:
     return load_calibration(paths.resources_dir() / "calibration")
 
 
-def advisor_of(footprint: Footprint, rates: Calibration | None = None) -> Advisor:
+def advisor_of(footprint: Footprint, offers: tuple[CatalogueOffer, ...] = ()) -> Advisor:
     """The advisor of one job, to be kept while the person changes what is allowed.
 
     Args:
         footprint: what the job uses.
-        rates: instead of the calibration that comes with gpuscope.
+        offers: the person's own, besides the catalogue's.
 
     Raises:
         UsageError: the footprint is absurd.
         CatalogueError: the catalogue or the calibration is damaged.
     """
-    today = datetime.now(UTC).date()
-    return Advisor(footprint, catalogue(), today=today, calibration=rates or calibration())
+    return Advisor(footprint, _with(offers), today=datetime.now(UTC).date(), calibration=calibration())
 
 
-def advise(footprint: Footprint, constraints: Constraints) -> Recommendation:
+def advise(footprint: Footprint, constraints: Constraints, offers: tuple[CatalogueOffer, ...] = ()) -> Recommendation:
     """What to get for this job under these constraints, by today's date.
+
+    Args:
+        footprint: what the job uses.
+        constraints: what the person allows.
+        offers: the person's own, besides the catalogue's.
 
     Raises:
         UsageError: the constraints contradict each other or name something unknown.
         CatalogueError: the catalogue or the calibration is damaged.
     """
-    return advisor_of(footprint).recommend(constraints)
+    return advisor_of(footprint, offers).recommend(constraints)
+
+
+def _with(offers: tuple[CatalogueOffer, ...]) -> Catalogue:
+    known = catalogue()
+    return Catalogue(known.gpus, known.cpus, (*known.offers, *offers), known.systems) if offers else known
 
 
 def read_footprint(path: Path) -> Footprint:

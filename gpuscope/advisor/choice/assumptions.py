@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gpuscope.advisor.cost.terms import assumed
 from gpuscope.advisor.job.job import Job
 from gpuscope.advisor.job.work import Work
 from gpuscope.advisor.timing.rates import HOST_S_PER_KERNEL
+from gpuscope.domain.economics import Economics
 from gpuscope.domain.recommendation import Candidate, Constraints, Offer
 
 _NOTHING_TO_COMPARE = "Neither the speed nor the amount of the work is known: what fits is compared by its price alone."
@@ -16,7 +18,7 @@ _LAUNCHES_SET_THE_PACE = 0.9
 
 def assumptions(job: Job, work: Work, candidates: Sequence[Candidate], limits: Constraints) -> tuple[str, ...]:
     """Of these candidates, best first."""
-    notes = (*_of_work(job, work, candidates, limits), *_of_money(candidates))
+    notes = (*_of_work(job, work, candidates, limits), *_of_money(candidates, limits.economics))
     return tuple(dict.fromkeys(notes))
 
 
@@ -50,13 +52,20 @@ def _of_work(job: Job, work: Work, candidates: Sequence[Candidate], limits: Cons
         yield "Without the total work the budget is held only against purchase prices."
 
 
-def _of_money(candidates: Sequence[Candidate]) -> Iterator[str]:
+def _of_money(candidates: Sequence[Candidate], economics: Economics) -> Iterator[str]:
     rented = [candidate.offer for candidate in candidates if candidate.offer is not None]
     if rented:
-        yield "Rents are on-demand list prices before tax, whole instances by the hour, without storage or traffic."
+        tax = f"with {economics.tax_share:.0%} tax" if economics.tax_share else "before tax"
+        kind = "on-demand or spot" if economics.use_spot else "on-demand"
+        yield f"Rents are {kind} list prices {tax}, whole instances by the hour, without storage or traffic."
         yield from _of_age(rented)
     if any(candidate.acquisition == "buy" for candidate in candidates):
-        yield "Purchases count the GPUs at their launch price, without machine, electricity and resale."
+        yield (
+            "Purchases count in full, the GPUs at their launch price unless there is a quote, with the machine around "
+            "them; electricity, hosting and resale are in the costs over years."
+        )
+    if candidates and (candidates[0].acquisition == "buy" or economics.hours_per_month is not None):
+        yield from assumed(economics)
     yield "Energy is that of the GPUs alone."
 
 
