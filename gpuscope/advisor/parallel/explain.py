@@ -12,6 +12,7 @@ from gpuscope.domain.recommendation import Explanation, Layout
 from gpuscope.domain.units import format_bytes, format_duration
 
 _TOO_LARGE = 2
+_MUCH_SLOWER = 2.0
 _ASSUMED = "assumed of transformers: fused attention, sequence parallel norms, a pipeline that is not interleaved"
 _PARTS = (
     ("computing_s", "Computing", "micro batches × forward and backward of a stage"),
@@ -38,6 +39,8 @@ class Details(NamedTuple):
     row: int
     """Of the table: the chosen layout."""
     fabric: Fabric
+    basis: str
+    """Where the time of computing comes from."""
 
 
 def step_parts(details: Details) -> tuple[Explanation, ...]:
@@ -51,7 +54,7 @@ def step_parts(details: Details) -> tuple[Explanation, ...]:
     for field, name, formula in _PARTS:
         seconds = float(getattr(details.steps, field)[details.row])
         if seconds > 0:
-            how = _provenance(field, details.fabric)
+            how = _provenance(field, details)
             parts.append(Explanation(name=name, value=format_duration(seconds), formula=formula, provenance=how))
     return (*parts, words)
 
@@ -89,9 +92,16 @@ def passed_over(details: Details) -> tuple[str, ...]:
         elif details.steps is not None:
             steps = details.steps.seconds
             seconds, own = float(steps[fitting].min()), float(steps[details.row])
-            slower = f"{format_duration(seconds)} a step, {seconds / own - 1:.0%} slower."
-            reasons.append(f"{name}: {slower if seconds > own else 'it may not fit, or is as fast.'}")
+            reasons.append(f"{name}: {_slower(seconds, own)}.")
     return tuple(reasons)
+
+
+def _slower(seconds: float, own: float) -> str:
+    if seconds <= own:
+        return "it may not fit, or is as fast"
+    if seconds > _MUCH_SLOWER * own:
+        return f"{format_duration(seconds)} a step, {seconds / own:.1f} times as long"
+    return f"{format_duration(seconds)} a step, {seconds / own - 1:.0%} slower"
 
 
 def _kinds(table: LayoutTable) -> list[tuple[str, Any]]:
@@ -109,8 +119,10 @@ def _kinds(table: LayoutTable) -> list[tuple[str, Any]]:
     return [(name, np.flatnonzero(mask)) for name, mask in kinds]
 
 
-def _provenance(field: str, fabric: Fabric) -> str:
-    return f"derived; {fabric.how}" if field in _SPOKEN and fabric.how else "derived"
+def _provenance(field: str, details: Details) -> str:
+    if field == "computing_s":
+        return f"derived; {details.basis}"
+    return f"derived; {details.fabric.how}" if field in _SPOKEN and details.fabric.how else "derived"
 
 
 _SPOKEN = frozenset({"tensor_s", "pipeline_s", "context_s", "expert_s", "sharded_s", "gradients_s"})

@@ -16,6 +16,8 @@ from gpuscope.domain.recommendation import Explanation
 
 _BEYOND_PUBLISHED_NODES = 8
 """Machines up to which constants were fitted (64 GPUs)."""
+_UNSTATED_NETWORK = 3.0
+"""By how much a network that nobody states may be slower or faster than assumed."""
 _EACH_DOUBLING = 1.06
 """By how much a range grows for each doubling of the machines beyond: failures, stragglers, other jobs' traffic."""
 
@@ -42,7 +44,13 @@ class Scaled(NamedTuple):
 
 
 def spread_doubts(
-    topology: Topology, calibration: Calibration, *, sharded: bool, shape_known: bool, modelled: bool
+    topology: Topology,
+    calibration: Calibration,
+    *,
+    sharded: bool,
+    shape_known: bool,
+    modelled: bool,
+    exposed_share: float = 0.0,
 ) -> list[Doubt]:
     """Reasons to doubt a step on several GPUs beyond those of a step on one.
 
@@ -52,12 +60,16 @@ def spread_doubts(
         sharded: parameters are gathered in each step (ZeRO stage 3).
         shape_known: the dimensions of the layers are.
         modelled: the step was counted from them, whose doubt was found on steps of many GPUs and holds them.
+        exposed_share: of the step: messages that it waits for.
     """
     if topology.gpus == 1:
         return []
     doubts = [] if modelled else [doubt("many_gpus", calibration)]
     if sharded and not shape_known:
         doubts.append(doubt("sharded", calibration))
+    if topology.inter is not None and topology.inter.how.startswith("assumed") and exposed_share > 0:
+        reason = "the rate of the network between the machines is not stated"
+        doubts.append(Doubt(reason, 1 + exposed_share * (_UNSTATED_NETWORK - 1)))
     doublings = math.log2(topology.nodes / _BEYOND_PUBLISHED_NODES)
     if doublings > 0:
         reason = f"{topology.nodes} machines, more than the constants were fitted on"

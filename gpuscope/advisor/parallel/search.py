@@ -18,7 +18,7 @@ from gpuscope.advisor.parallel.scaling import Scaled, spread_doubts, step_range
 from gpuscope.advisor.parallel.subject import Subject, subject_of
 from gpuscope.advisor.parallel.table import table_of
 from gpuscope.advisor.parallel.topology import Topology
-from gpuscope.advisor.parallel.training import Answer, answer, modelled_step
+from gpuscope.advisor.parallel.training import Answer, answer, modelled_how, modelled_step
 from gpuscope.advisor.timing.time_model import StepTime
 from gpuscope.domain.recommendation import Layout
 
@@ -72,8 +72,9 @@ def plan(
     states = _states(found.needs, gpu, available)
     index = _best(found, states)
     need = found.needs.of(index, gpu)
-    details = Details(found.table, found.steps, found.needs, states, index, found.fabric)
-    scaled = _scaled(subject, gpu, topology, single, found, details)
+    basis = modelled_how(subject, gpu) if subject.modelled else single.how
+    details = Details(found.table, found.steps, found.needs, states, index, found.fabric, basis)
+    scaled = _scaled(subject, topology, single, found, details)
     return Plan(_shown(subject, found, index), need, fits(need, available), scaled)
 
 
@@ -115,24 +116,23 @@ def _shown(subject: Subject, found: Answer, index: int) -> Layout:
     return layout if subject.batch.known else msgspec.structs.replace(layout, micro_batch=None)
 
 
-def _scaled(
-    subject: Subject, gpu: GpuSpec, topology: Topology, single: StepTime, found: Answer, details: Details
-) -> Scaled:
+def _scaled(subject: Subject, topology: Topology, single: StepTime, found: Answer, details: Details) -> Scaled:
     job, steps, index = subject.job, found.steps, details.row
     if steps is None or (single.seconds is None and not subject.modelled):
         why = single.how if single.seconds is None else "the bytes of its gradients are not known"
         return Scaled(None, found.batches, 0.0, 0.0, why, "", details)
     mid = float(steps.seconds[index]) + job.data_wait_s * found.batches / topology.gpus
     sharded = float(found.table.zero[index]) >= _SHARDED_PARAMETERS
+    messages, exposed = float(steps.messages_s[index]), float(steps.exposed_s[index])
     doubts = spread_doubts(
         topology,
         job.calibration,
         sharded=sharded,
         shape_known=subject.shape is not None,
         modelled=subject.modelled,
+        exposed_share=exposed / float(steps.seconds[index]),
     )
-    messages, exposed = float(steps.messages_s[index]), float(steps.exposed_s[index])
-    basis = modelled_step(subject, gpu, mid) if subject.modelled else single
+    basis = modelled_step(subject, mid, details.basis) if subject.modelled else single
     seconds = step_range(job, basis, mid, max(0.0, messages - exposed), doubts, topology.gpus_per_node)
     how = basis.how
     if messages:

@@ -39,6 +39,8 @@ _GIGABITS = re.compile(r"(\d+(?:/\d+)*) (?:Gb/s|GbE)")
 _BRIDGED = re.compile(r"(\d)-way")
 _USUAL_BRIDGE = 2
 _NVLINK_NETWORK_NODE = 8
+_RACK = re.compile(r"NVL72", re.IGNORECASE)
+_RACK_GPUS = 72
 _CARDS = re.compile(r"(\d+)x ")
 
 
@@ -78,8 +80,12 @@ class Topology(NamedTuple):
 
 
 def topology_of_offer(offer: CatalogueOffer, gpu: GpuSpec, nodes: int = 1) -> Topology:
-    """`nodes` instances of an offer; a slice of a GPU counts as one."""
+    """`nodes` instances of an offer; a slice of a GPU counts as one, instances of one NVLink rack as one machine."""
     count = max(1, round(offer.gpu_count))
+    if _RACK.search(offer.intra_node) and nodes > 1:
+        gpus = count * nodes
+        together = max(size for size in range(count, _RACK_GPUS + 1, count) if gpus % size == 0)
+        count, nodes = together, gpus // together
     inter = _network(offer.inter_node, offer.network_gbps, gpu, count) if nodes > 1 else None
     return Topology(gpu.id, count, nodes, _inside(gpu, count, offer.intra_node), inter)
 

@@ -62,7 +62,9 @@ def answer(
     table = training_layouts(question)
     if table is None:
         return None
-    run = Run(batch.micro if batch.known else None, subject.checkpointed)
+    # An estimate's activations are a formula's as well, and this one knows layouts.
+    counted = subject.shape is not None and subject.job.footprint.source.kind == "estimated"
+    run = Run(batch.micro if batch.known and not counted else None, subject.checkpointed)
     needs = _needs(Same(subject.memory), question, run)
     rates = subject.job.calibration.parallel
     fabric = _fabric(topology, Same(rates))
@@ -70,15 +72,18 @@ def answer(
     return Answer(table, steps, needs, batches, fabric)
 
 
-def modelled_step(subject: Subject, gpu: GpuSpec, mid_s: float) -> StepTime:
-    """A step that takes `mid_s`, counted from a transformer's dimensions, with its doubts."""
+def modelled_how(subject: Subject, gpu: GpuSpec) -> str:
+    """Where the time of a step comes from that is counted from a transformer's dimensions."""
     job = subject.job
     device = _device(gpu, job.precision, Same(job.calibration))
-    doubts = (doubt("transformer_dimensions", job.calibration),)
+    return f"work of a transformer ({subject.shape_how}) at {device.how if device is not None else gpu.name}"
+
+
+def modelled_step(subject: Subject, mid_s: float, how: str) -> StepTime:
+    """A step that takes `mid_s`, counted from a transformer's dimensions, with its doubts."""
+    doubts = (doubt("transformer_dimensions", subject.job.calibration),)
     factor = combined(doubts)
-    seconds = Range(low=mid_s / factor, mid=mid_s, high=mid_s * factor)
-    how = f"work of a transformer ({subject.shape_how}) at {device.how if device is not None else gpu.name}"
-    return StepTime(seconds, mid_s, doubts, SPECIFICATION, how)
+    return StepTime(Range(low=mid_s / factor, mid=mid_s, high=mid_s * factor), mid_s, doubts, SPECIFICATION, how)
 
 
 def single_step(subject: Subject, single: StepTime) -> SingleStep:

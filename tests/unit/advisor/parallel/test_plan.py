@@ -234,6 +234,16 @@ def test_plans_are_whole(count: int, wait: float, batch: float) -> None:
     assert 0 < range_.low <= range_.mid <= range_.high
 
 
+def test_an_unstated_network_widens_what_waits_for_it() -> None:
+    job = job_of(estimate(7 * B, "bf16", "training", batch=1))
+    widths = []
+    for network in ("Ethernet 25 Gb/s", ""):
+        found = planned(job, "a100-sxm4-80gb", 64, network=network).scaled.seconds
+        assert found is not None
+        widths.append(found.high / found.low)
+    assert widths[1] > widths[0]
+
+
 # Explanation
 
 

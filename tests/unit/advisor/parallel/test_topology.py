@@ -82,6 +82,13 @@ def test_a_rack_is_one_machine_and_an_nvlink_network_joins_machines_of_eight() -
     assert cluster.inter.bytes_per_s / 8 == pytest.approx(cluster.intra.bytes_per_s / 2)
 
 
+@pytest.mark.parametrize(("nodes", "each", "racks"), [(1, 4, 1), (2, 8, 1), (18, 72, 1), (64, 64, 4)])
+def test_instances_of_one_rack_are_one_machine(nodes: int, each: int, racks: int) -> None:
+    made = offer("gb200-186gb", 4, intra_node="NVLink 5 (NVL72 domain)", inter_node="InfiniBand")
+    found = topology_of_offer(made, known("gb200-186gb"), nodes)
+    assert (found.gpus_per_node, found.nodes) == (each, racks)
+
+
 def test_bridges_join_only_a_few() -> None:
     found = system("srv-8x-h200-nvl").intra
     assert found is not None
