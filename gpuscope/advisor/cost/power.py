@@ -42,7 +42,7 @@ class PowerShares(NamedTuple):
     """The same of working ones."""
 
 
-POWER = PowerShares(idle=0.160, busy=0.279, memory=0.533, vector=0.525, tensor=0.969, idle_spread=1.85, spread=1.15)
+POWER = PowerShares(idle=0.160, busy=0.283, memory=0.496, vector=0.535, tensor=0.985, idle_spread=1.85, spread=1.17)
 """Fitted to all rows of power.csv (`validation.studies._power_fit`)."""
 
 

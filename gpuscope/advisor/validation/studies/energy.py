@@ -5,6 +5,8 @@ power.csv has operations and bytes of one GPU a second, reckoned from what the s
 - Served language models: 2 × parameters for each output token; weights and the cache of all requests at the mean output
   length, read once in the published time per output token. Prompts are not published and not counted. Power is the
   published energy of a request ÷ its output tokens × tokens a second ÷ GPUs.
+- Language models answering one request at a time: weights read once for each token, 16 bits; power is the published
+  energy of an answer ÷ its time. The source says A100; it is taken as the 40 GB SXM4 card that its later version names.
 - BERT-base on SQuAD (88,524 sequences of 384 tokens an epoch): 212 GFLOP and 4.9 to 6.1 GB a sequence by batch size,
   counted from the operators of a training step of that shape in PyTorch.
 - A stage of GPT-3 (12 of 96 layers, 2048 tokens): operations of its shape at eight-way tensor parallelism, the only one
