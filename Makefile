@@ -3,10 +3,12 @@
 #   make run      profile the bundled training example, recommend a GPU for it, open the window
 #   make test     all checks: style, types, layers, tests
 #   make bench    what gpuscope itself costs, side by side with a bare baseline
+#   make accuracy fit the time model's constants again and write docs/accuracy-time.md: predicted against published
 #   make package  the one-folder app dist/gpuscope/gpuscope
 #   make clean    remove what the targets above made, the virtual environment included
 #
 # PYTHON=/path/to/python3.12 make ...   uses that Python (3.11 or later) for .venv
+# WRITE=1 make accuracy                 keeps the constants that it finds
 # INTERPRETER=/path/to/python make run  profiles the example with that interpreter (it needs torch)
 
 SHELL := /bin/bash
@@ -14,7 +16,7 @@ SETUP := installers/linux/setup.sh
 VENV_PYTHON := .venv/bin/python
 APP := dist/gpuscope/gpuscope
 
-.PHONY: run test bench package clean
+.PHONY: run test bench accuracy package clean
 
 run:
 	@$(SETUP) run
@@ -27,6 +29,10 @@ test:
 bench:
 	@$(SETUP) test
 	$(VENV_PYTHON) -m tests.bench
+
+accuracy:
+	@$(SETUP) test
+	$(VENV_PYTHON) -m tests.accuracy $(if $(WRITE),--write)
 
 package:
 	@$(SETUP) package

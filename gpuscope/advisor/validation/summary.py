@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gpuscope.advisor.validation.goals import STRATUM_COVERAGE, STRATUM_ROWS
 from gpuscope.advisor.validation.outcome import Outcome
 from gpuscope.domain.base import Value
 
 WORST_ROWS = 5
+LEAST_ROWS = 10
+"""Parts with fewer rows tell nothing by themselves: they are put together."""
 PARTS = ("family", "gpu", "precision")
 """By what a study's rows are split: fields of `Outcome`."""
 
@@ -109,6 +111,14 @@ def _strata(outcomes: Sequence[Outcome], part: str) -> list[Stratum]:
     groups: dict[str, list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
         groups[getattr(outcome, part)].append(outcome)
+    small = sorted(name for name, rows in groups.items() if len(rows) < LEAST_ROWS)
+    if len(small) > 1:
+        together = [outcome for name in small for outcome in groups.pop(name)]
+        return [*_strata_of(part, groups), _stratum(part, f"{len(small)} others", together)]
+    return _strata_of(part, groups)
+
+
+def _strata_of(part: str, groups: Mapping[str, Sequence[Outcome]]) -> list[Stratum]:
     return [_stratum(part, name, groups[name]) for name in sorted(groups)]
 
 

@@ -77,7 +77,7 @@ def remarks(result: StudyResult) -> Iterator[str]:
             f"{COVERAGE_GOAL:.0%}."
         )
     for stratum in result.summary.strata:
-        if stratum.flagged:
+        if stratum.flagged and stratum.figures.rows < overall.rows:
             yield (
                 f"{result.name}: the ranges are too narrow for {stratum.by} {stratum.name} "
                 f"({percent(stratum.figures.coverage)} of {stratum.figures.rows} rows inside)."

@@ -16,7 +16,7 @@ from gpuscope.advisor.validation.tables import Tables
 from gpuscope.errors import CatalogueError, UsageError
 from tests.unit.advisor.validation.test_summary import outcome
 
-ONE = "timm-no-run"
+ONE = "energy"
 
 
 @pytest.mark.parametrize("name", study_names())

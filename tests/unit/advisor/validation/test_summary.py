@@ -67,7 +67,7 @@ def test_a_part_that_the_ranges_miss_is_flagged_from_30_rows_on(rows: int, flagg
 
 
 def test_parts_add_up_to_the_whole() -> None:
-    rows = [outcome(1.0), outcome(1.2, family="vit"), outcome(1.3, family="vit", precision="float32")]
+    rows = [outcome(1.0)] * 12 + [outcome(1.2, family="vit"), outcome(1.3, family="swin", precision="float32")]
     summary = summary_of(rows)
     for part in ("family", "gpu", "precision"):
         assert sum(s.figures.rows for s in summary.strata if s.by == part) == summary.overall.rows
@@ -94,3 +94,14 @@ def test_a_quantile_lies_among_the_values(values: list[float], share: float) -> 
 def test_quantiles_of_known_values() -> None:
     assert quantile([1.0, 2.0, 3.0, 4.0, 5.0], 0.5) == 3.0
     assert quantile([0.0, 10.0], 0.9) == pytest.approx(9.0)
+
+
+def test_small_parts_are_put_together() -> None:
+    rows = [outcome(1.0)] * 10 + [outcome(1.2, family="vit"), outcome(1.3, family="swin")]
+    strata = {stratum.name: stratum.figures.rows for stratum in summary_of(rows).strata if stratum.by == "family"}
+    assert strata == {"resnet": 10, "2 others": 2}
+
+
+def test_a_single_small_part_keeps_its_name() -> None:
+    rows = [outcome(1.0)] * 10 + [outcome(1.2, family="vit")]
+    assert {stratum.name for stratum in summary_of(rows).strata if stratum.by == "family"} == {"resnet", "vit"}
