@@ -11,9 +11,10 @@ from gpuscope.domain.run import Manifest, RunOutcome
 from gpuscope.report import choice
 from gpuscope.report.evidence import Facts, evidence, gpu_groups
 from gpuscope.report.figures import figure
-from gpuscope.report.model import Group, Identity, Report, SessionReference
+from gpuscope.report.model import Evidence, Group, Identity, Report, SessionReference
 from gpuscope.report.pictures import pictures
 from gpuscope.report.privacy import Redactor, command_title, scrub
+from gpuscope.report.requirement import requirement
 from gpuscope.report.text import Texts
 from gpuscope.store.reader import SessionReader, SessionState
 
@@ -47,21 +48,61 @@ def build_report(
     events = list(reader.events())
     outcome = reader.document("outcome", RunOutcome)
     session = _session(reader, texts)
-    selected = choice.recommended(recommendation)
-    report = Report(
-        language=language,
-        title=texts("report.title"),
+    seen = evidence(
+        Facts(manifest, devices, events, footprint, outcome),
+        pictures(reader.timeline(), devices, events, texts),
+        texts,
+        show_output=include_identity,
+    )
+    report = advice_report(
+        recommendation,
+        texts,
         workload=_workload_name(manifest, footprint, texts),
+        stage=footprint.workload.stage,
+        now=now,
+        session=session,
+        seen=seen,
+        appendix=(_session_group(session, texts), *gpu_groups(devices, texts)),
+        identity=_identity(manifest, devices) if include_identity else None,
+    )
+    return scrub(report, Report, None if include_identity else Redactor(manifest))
+
+
+def advice_report(
+    recommendation: Recommendation,
+    texts: Texts,
+    *,
+    workload: str,
+    stage: str,
+    now: datetime | None,
+    session: SessionReference,
+    seen: Evidence,
+    appendix: tuple[Group, ...] = (),
+    identity: Identity | None = None,
+) -> Report:
+    """A report around a recommendation.
+
+    Args:
+        recommendation: what to get.
+        texts: words of the report's language.
+        workload: what the advice is for.
+        stage: training or inference, where the constraints say nothing else.
+        now: date of the report; None is the present.
+        session: where the evidence is from.
+        seen: the evidence.
+        appendix: raw figures.
+        identity: who and where.
+    """
+    selected = choice.recommended(recommendation)
+    return Report(
+        language=texts.language,
+        title=texts("report.title"),
+        workload=workload,
         generated=(now or datetime.now(UTC)).isoformat(timespec="seconds"),
         session=session,
         decision=choice.decision(recommendation, texts),
-        requirement=choice.requirement(recommendation.constraints, footprint.workload.stage, texts),
-        evidence=evidence(
-            Facts(manifest, devices, events, footprint, outcome),
-            pictures(reader.timeline(), devices, events, texts),
-            texts,
-            show_output=include_identity,
-        ),
+        requirement=requirement(recommendation.constraints, stage, texts),
+        evidence=seen,
         candidates=choice.ranked(recommendation, texts),
         configuration=choice.configuration(selected, texts),
         explanation=selected.explanation if selected else None,
@@ -70,10 +111,10 @@ def build_report(
         assumptions=recommendation.assumptions,
         prices=choice.prices(recommendation),
         needs_quote=choice.needs_quote(recommendation, texts),
-        appendix=(_session_group(session, texts), *gpu_groups(devices, texts)),
-        identity=_identity(manifest, devices) if include_identity else None,
+        appendix=appendix,
+        would_be_surer=recommendation.would_be_surer,
+        identity=identity,
     )
-    return scrub(report, Report, None if include_identity else Redactor(manifest))
 
 
 def _workload_name(manifest: Manifest, footprint: Footprint, texts: Texts) -> str:

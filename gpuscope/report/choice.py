@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gpuscope.domain.recommendation import Candidate, CandidateMemory, Constraints, Offer, Recommendation, Rejected
+from gpuscope.domain.recommendation import Candidate, CandidateMemory, Offer, Recommendation, Rejected
 from gpuscope.domain.units import GIB
-from gpuscope.report.figures import Raw, figure
+from gpuscope.report.figures import figure
 from gpuscope.report.format import DASH, number, spread
 from gpuscope.report.model import Decision, Figure, Price, RankedCandidate, RejectionGroup
 from gpuscope.report.text import Texts
@@ -83,36 +83,6 @@ def _key_figures(choice: Candidate, texts: Texts) -> tuple[Figure, ...]:
 
 def _cost_key(choice: Candidate) -> str:
     return "choice.purchase" if choice.acquisition == "buy" else "choice.cost"
-
-
-def requirement(constraints: Constraints, stage: str, texts: Texts) -> tuple[Figure, ...]:
-    """What was asked for; what was left open says so."""
-    no_limit, not_given = texts("need.no_limit"), texts("need.not_given")
-
-    def listed(values: Iterable[object]) -> str:
-        return ", ".join(str(value) for value in values) or texts("need.any")
-
-    def given(key: str, value: Raw, unit: str, otherwise: str) -> Figure:
-        return figure(f"need.{key}", otherwise) if value is None else figure(f"need.{key}", value, unit)
-
-    return (
-        figure("need.stage", constraints.stage or stage),
-        given("total_samples", constraints.total_samples, "count", not_given),
-        given("total_steps", constraints.total_steps, "count", not_given),
-        given("total_epochs", constraints.total_epochs, "count", not_given),
-        given("samples_per_epoch", constraints.samples_per_epoch, "count", not_given),
-        given("deadline", constraints.deadline_s, "s", no_limit),
-        given("budget", constraints.budget_usd, "usd", no_limit),
-        given("budget_per_hour", constraints.budget_usd_per_hour, "usd_per_hour", no_limit),
-        figure("need.acquisition", constraints.acquisition or texts("need.both")),
-        figure("need.regions", listed(constraints.regions)),
-        figure("need.providers", listed(constraints.providers)),
-        figure("need.vendors", listed(constraints.vendors)),
-        figure("need.gpus", listed(constraints.gpus)),
-        figure("need.counts", listed(constraints.counts)),
-        given("power_limit", constraints.power_limit_w, "w", no_limit),
-        figure("need.precision", constraints.precision or texts("need.as_measured")),
-    )
 
 
 def candidate_name(candidate: Candidate | Rejected, texts: Texts) -> str:

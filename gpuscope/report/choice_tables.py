@@ -103,13 +103,40 @@ def _reason_row(ranked: RankedCandidate, columns: int, texts: Texts) -> list[Cel
 
 
 def alternates(candidates: Sequence[RankedCandidate], texts: Texts) -> Iterator[Flowable]:
-    """The alternates, each with its reason."""
+    """The alternates, each by what is different from the recommended one; their reasons stand in the table."""
     found = [ranked for ranked in candidates if ranked.role == "alternate"]
+    chosen = next((ranked.candidate for ranked in candidates if ranked.role == "recommended"), None)
     if found:
         yield paragraph(texts("section.alternates"), style(bold=True, before=8))
     for ranked in found:
-        line = texts("candidate.alternate", rank=ranked.rank, name=ranked.name, reason=ranked.candidate.reason)
+        candidate = ranked.candidate
+        how = texts.or_else(f"acquisition.{candidate.acquisition}", candidate.acquisition)
+        if candidate.offer is not None:
+            how = f"{how}, {candidate.offer.provider}"
+        difference = "; ".join(_differences(candidate, chosen, texts)) or candidate.reason.rstrip(".")
+        line = texts("difference.row", rank=ranked.rank, name=ranked.name, how=how, difference=difference)
         yield paragraph(line, style(before=1.5))
+
+
+def _differences(candidate: Candidate, chosen: Candidate | None, texts: Texts) -> Iterator[str]:
+    if chosen is None:
+        return
+    new_s, old_s = candidate.time_to_finish_s, chosen.time_to_finish_s
+    unit = "s"
+    if new_s is None or old_s is None:
+        new_s, old_s, unit = candidate.step_time_s, chosen.step_time_s, "s_per_step"
+    if new_s is not None and old_s is not None:
+        yield texts("difference.time", new=optional(new_s, unit), old=optional(old_s, unit))
+    if _unpriced(candidate):
+        yield texts("difference.quote")
+    elif candidate.cost_usd is not None and candidate.acquisition != chosen.acquisition:
+        key = "difference.purchase" if candidate.acquisition == "buy" else "difference.cost"
+        yield texts(key, new=optional(candidate.cost_usd, "usd"), old=optional(chosen.cost_usd, "usd"))
+    elif candidate.cost_usd is not None and chosen.cost_usd is not None:
+        yield texts("difference.cost", new=optional(candidate.cost_usd, "usd"), old=optional(chosen.cost_usd, "usd"))
+    elif candidate.cost_usd_per_hour is not None and chosen.cost_usd_per_hour is not None:
+        new, old = candidate.cost_usd_per_hour, chosen.cost_usd_per_hour
+        yield texts("difference.rate", new=optional(new, "usd_per_hour"), old=optional(old, "usd_per_hour"))
 
 
 def rejections(groups: Sequence[RejectionGroup], texts: Texts) -> Iterator[Flowable]:

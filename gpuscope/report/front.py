@@ -10,6 +10,7 @@ from gpuscope.report.choice_tables import bare_reason
 from gpuscope.report.cost_time import cost_time_plot
 from gpuscope.report.format import figure_text
 from gpuscope.report.model import Figure, Report
+from gpuscope.report.sections import is_about_a_choice
 from gpuscope.report.styles import (
     ACCENT,
     CONTENT_WIDTH,
@@ -33,6 +34,8 @@ _TITLE_CHARACTERS = 160
 def first_page(report: Report, texts: Texts) -> list[Flowable]:
     """The page that a person who signs reads, on its own."""
     decision = report.decision
+    if not is_about_a_choice(report):
+        return _recording_head(report, texts)
     colour = TROUBLE if decision.verdict in _TROUBLE_VERDICTS else ACCENT
     plot = cost_time_plot(report.candidates, texts)
     return [
@@ -54,6 +57,18 @@ def first_page(report: Report, texts: Texts) -> list[Flowable]:
         TopPadder(_approval(texts)),
         PageBreak(),
     ]  # fmt: skip
+
+
+def _recording_head(report: Report, texts: Texts) -> list[Flowable]:
+    """Of a recording without a recommendation: nothing to decide and nothing to sign, only what was seen."""
+    return [
+        paragraph(texts("recording.title"), style(TITLE_SIZE, bold=True)),
+        paragraph(report.generated[:10], style(HEADING_SIZE, colour=GREY, before=3)),
+        Spacer(1, 9),
+        HRFlowable(width="100%", thickness=1.6, color=ACCENT, spaceAfter=10),
+        paragraph(texts("recording.no_advice"), style()),
+        *(paragraph(note, style(before=1)) for note in report.session.notes),
+    ]
 
 
 def _title(text: str) -> str:
@@ -87,7 +102,7 @@ def _confidence(report: Report, texts: Texts) -> list[Flowable]:
     lines = [report.decision.confidence_sentence, report.evidence.source_sentence, *report.session.notes]
     return [
         paragraph(texts("sign.confidence"), style(bold=True)),
-        *(paragraph(line, style(before=1)) for line in lines),
+        *(paragraph(line, style(before=1)) for line in lines if line),
     ]
 
 

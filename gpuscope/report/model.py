@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from gpuscope.domain.base import Value
 from gpuscope.domain.footprint import Finding
-from gpuscope.domain.recommendation import Candidate, Explanation, Rejected, Sensitivity
+from gpuscope.domain.mix import MixRecommendation
+from gpuscope.domain.recommendation import Candidate, Explanation, Improvement, Rejected, Sensitivity
 
 SCHEMA = "gpuscope.report/1"
 
@@ -197,4 +198,8 @@ class Report(Value, frozen=True, kw_only=True):
     needs_quote: tuple[str, ...]
     """Names of candidates without a published price."""
     appendix: tuple[Group, ...]
+    would_be_surer: tuple[Improvement, ...] = ()
+    """What to measure or ask for, the most telling first."""
+    mix: MixRecommendation | None = None
+    """The advice on several jobs, in a report about those."""
     identity: Identity | None = None

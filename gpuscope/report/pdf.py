@@ -12,7 +12,7 @@ from gpuscope import __version__
 from gpuscope.domain.base import to_json
 from gpuscope.report.front import first_page
 from gpuscope.report.model import Report
-from gpuscope.report.sections import SectionHeading, body
+from gpuscope.report.sections import SectionHeading, body, is_about_a_choice
 from gpuscope.report.styles import (
     ACCENT,
     BODY_SIZE,
@@ -69,19 +69,19 @@ class _Document(BaseDocTemplate):  # type: ignore[misc]  # reportlab is untyped
             leftPadding=0, rightPadding=0, topPadding=0, bottomPadding=0,
         )  # fmt: skip
         self._foot = texts(
-            "report.footer",
+            "report.footer" if report.session.session_id else "report.footer_without_session",
             version=__version__,
             session=report.session.session_id[:_SHORT_ID],
             date=report.generated[:10],
         )
-        self._texts = texts
+        self._first = texts("section.decision" if is_about_a_choice(report) else "recording.title")
         self.addPageTemplates(PageTemplate(id="page", frames=[frame], onPage=self._decorate))
 
     def _decorate(self, canvas: Canvas, _document: BaseDocTemplate) -> None:
         """Running head and foot."""
         if canvas.getPageNumber() == 1:
             canvas.bookmarkPage("section.decision")
-            canvas.addOutlineEntry(self._texts("section.decision"), "section.decision", level=0)
+            canvas.addOutlineEntry(self._first, "section.decision", level=0)
             canvas.showOutline()
         canvas.saveState()
         canvas.setFont(BOLD, BODY_SIZE)

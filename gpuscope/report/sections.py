@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from reportlab.platypus import CondPageBreak, Flowable, KeepTogether, Paragraph, Spacer
 
 from gpuscope.domain.recommendation import Explanation
+from gpuscope.domain.run import LIVE_VIEW
+from gpuscope.report.advice_sections import over_years, service, several_jobs, surer
 from gpuscope.report.charts import breakdown_bar, time_plot
 from gpuscope.report.choice_tables import alternates, candidate_table, rejections
 from gpuscope.report.format import DASH, figure_text
@@ -25,6 +27,7 @@ _RAW_UNITS = {
     "s_per_step": "s", "usd": "USD", "usd_per_hour": "USD/h", "percent": "%", "w": "W", "j": "J", "kwh": "kWh",
     "bytes_per_s": "bytes/s",
 }  # fmt: skip
+_RECORDINGS = frozenset({"record", LIVE_VIEW})
 _GOOD_OUTCOMES = {"finished", "recorded", "stopped"}
 
 
@@ -54,19 +57,37 @@ def minor(text: str) -> Paragraph:
 
 def body(report: Report, texts: Texts) -> list[Flowable]:
     """Everything after the first page, in the order in which a reader asks."""
+    if not is_about_a_choice(report):
+        return [*_evidence(report.evidence, report.session, texts), *_appendix(report, texts)]
     return [
         KeepTogether([_title("section.requirement", texts), *figure_table(report.requirement, texts)]),
-        *_evidence(report.evidence, report.session, texts),
-        *heading("section.candidates", texts),
-        *(candidate_table(report.candidates, texts) if report.candidates else [_none(texts)]),
-        *_configuration(report, texts),
-        *heading("section.rejections", texts),
-        *(rejections(report.rejections, texts) if report.rejections else [_none(texts)]),
-        *_assumptions(report, texts),
-        *heading("section.prices", texts),
-        *price_table(report, texts),
+        *_jobs(report, texts),
+        *(_evidence(report.evidence, report.session, texts) if report.mix is None else []),
+        *(_choice(report, texts) if report.mix is None else []),
         *_appendix(report, texts),
     ]
+
+
+def is_about_a_choice(report: Report) -> bool:
+    """False for a recording of which nothing could be said but what the machine did."""
+    return bool(report.candidates or report.rejections or report.mix) or report.session.kind not in _RECORDINGS
+
+
+def _choice(report: Report, texts: Texts) -> Iterator[Flowable]:
+    yield from heading("section.candidates", texts)
+    yield from candidate_table(report.candidates, texts) if report.candidates else [_none(texts)]
+    yield from _configuration(report, texts)
+    yield from heading("section.rejections", texts)
+    yield from rejections(report.rejections, texts) if report.rejections else [_none(texts)]
+    yield from _assumptions(report, texts)
+    yield from heading("section.prices", texts)
+    yield from price_table(report, texts)
+
+
+def _jobs(report: Report, texts: Texts) -> Iterator[Flowable]:
+    if report.mix is not None:
+        yield from heading("section.jobs", texts)
+        yield from several_jobs(report.mix, texts)
 
 
 def _none(texts: Texts) -> Paragraph:
@@ -80,7 +101,8 @@ def _session_line(session: SessionReference, texts: Texts) -> str:
 def _evidence(evidence: Evidence, session: SessionReference, texts: Texts) -> Iterator[Flowable]:
     yield from heading("section.evidence", texts)
     yield paragraph(evidence.source_sentence, style())
-    yield paragraph(_session_line(session, texts), style(colour=GREY))
+    if session.session_id:
+        yield paragraph(_session_line(session, texts), style(colour=GREY))
     if evidence.outcome is not None:
         yield from _outcome(evidence.outcome, texts)
     if evidence.findings:
@@ -141,9 +163,16 @@ def _configuration(report: Report, texts: Texts) -> Iterator[Flowable]:
         table = [*figure_table(figures, texts), paragraph(figure_text(reason), style(before=4))]
         yield KeepTogether([_title("section.configuration", texts), *table])
         yield from alternates(report.candidates, texts)
-    if report.explanation is not None:
-        yield from heading("section.explanation", texts)
-        yield from _explanation(report.explanation, 0)
+    selected = next((ranked.candidate for ranked in report.candidates if ranked.role == "recommended"), None)
+    if selected is None:
+        return
+    if selected.serving is not None:
+        yield from heading("section.service", texts)
+        yield from service(selected.serving, texts)
+    costs = selected.cost_over_years
+    if costs is not None and (costs.own or costs.rent):
+        yield from heading("section.over_years", texts)
+        yield from over_years(costs, texts)
 
 
 def _explanation(node: Explanation, depth: int) -> Iterator[Flowable]:
@@ -169,9 +198,17 @@ def _assumptions(report: Report, texts: Texts) -> Iterator[Flowable]:
         widths = [CONTENT_WIDTH * 0.28, CONTENT_WIDTH * 0.72]
         yield Spacer(1, 6)
         yield grid([texts("column.input"), texts("column.sensitivity")], rows, widths)
+    if report.would_be_surer:
+        yield from heading("section.surer", texts)
+        yield surer(report.would_be_surer, texts)
 
 
 def _appendix(report: Report, texts: Texts) -> Iterator[Flowable]:
+    if report.explanation is not None:
+        yield from heading("section.explanation", texts)
+        yield from _explanation(report.explanation, 0)
+    if report.mix is not None:
+        return
     yield from heading("section.appendix", texts)
     groups = [*report.appendix, *report.evidence.groups]
     if report.evidence.breakdown:

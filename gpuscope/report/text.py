@@ -7,6 +7,7 @@ as they are.
 from __future__ import annotations
 
 from gpuscope.errors import ReportError
+from gpuscope.report.text_advice import ENGLISH_ADVICE
 
 ENGLISH: dict[str, str] = {
     # The document
@@ -26,7 +27,6 @@ ENGLISH: dict[str, str] = {
     "section.candidates": "Candidates",
     "section.configuration": "Recommended configuration",
     "section.alternates": "Alternates",
-    "section.explanation": "How the figures come about",
     "section.rejections": "Not chosen",
     "section.assumptions": "Assumptions and sensitivity",
     "section.prices": "Prices",
@@ -229,7 +229,6 @@ ENGLISH: dict[str, str] = {
     "candidate.role": "{name} ({role})",
     "candidate.basis": "basis: {confidence}",
     "candidate.more": "{count} more candidates, which the advisor ranks behind these, are in the JSON report.",
-    "candidate.alternate": "Row {rank}: {name}. {reason}",
     # Table headings
     "column.rank": "#",
     "column.configuration": "Configuration",
@@ -310,6 +309,7 @@ ENGLISH: dict[str, str] = {
     "missing.live": "The session is still being written.",
     "missing.output": "The last output is left out: it can hold anything.",
     "missing.catalogue": "The catalogue does not say.",
+    **ENGLISH_ADVICE,
 }
 
 _LANGUAGES = {"en": ENGLISH}
@@ -326,6 +326,7 @@ class Texts:
         """
         if language not in _LANGUAGES:
             raise ReportError(f"There is no report in {language!r}: choose one of {', '.join(sorted(_LANGUAGES))}.")
+        self.language = language
         self._texts = _LANGUAGES[language]
 
     def __call__(self, key: str, **values: object) -> str:

@@ -34,6 +34,7 @@ from gpuscope.ui.welcome import Welcome
 if TYPE_CHECKING:
     from gpuscope.ui.advisor.panel import AdvisorPanel
     from gpuscope.ui.run_panel import RunPanel
+    from gpuscope.ui.validation.page import ValidationPage
 
 START_SIZE = (1280, 800)
 STATUS_MS = 8000
@@ -58,6 +59,7 @@ class MainWindow(QMainWindow):
         self._status: SessionStatus | None = None
         self._output_was_shown = False
         self._broken_off: Path | None = None
+        self._validation: ValidationPage | None = None
         self._unfinished = Newest(self)
         self._copying = Newest(self)
         self.setWindowTitle("gpuscope")
@@ -83,6 +85,8 @@ class MainWindow(QMainWindow):
         self.settings.set_bytes("geometry", self.saveGeometry())
         self.settings.set_bytes("layout", self.panels.save_layout())
         self.settings.flush()
+        if self._validation is not None:
+            self._validation.close()
         self.hide()  # ending the live view may take a moment
         self.session.close()
         super().closeEvent(event)
@@ -134,7 +138,7 @@ class MainWindow(QMainWindow):
         self.run_panel.open_requested.connect(session.open)
         self._drop.dropped.connect(session.open)
         self.advisor_panel.status.connect(self.say)
-        self.advisor_panel.export_requested.connect(self.export_report)
+        self.advisor_panel.export_requested.connect(self.export_advice)
         self.welcome.run_chosen.connect(lambda: self.panels.reveal(self.panels.run))
         self.welcome.estimate_chosen.connect(self.show_estimate)
         self.welcome.open_chosen.connect(self.open_dialog)
@@ -180,6 +184,14 @@ class MainWindow(QMainWindow):
         if self.session.path is not None and not self.session.monitor_only:
             self.export.ask_and_write(self.session.path, self.advisor_panel.constraints)
 
+    def export_advice(self) -> None:
+        """Export what the Advisor shows: the session's report, or that of a typed-in model."""
+        panel = self.advisor_panel
+        if panel.estimating and panel.footprint is not None:
+            self.export.ask_and_write_estimate(panel.footprint, panel.constraints)
+        else:
+            self.export_report()
+
     def zoom_to_steady(self) -> None:
         """Show the part of the run whose steps are steady."""
         span = self._status.run.steady_span() if self._status is not None else None
@@ -197,6 +209,25 @@ class MainWindow(QMainWindow):
         """Show the Advisor for a model that is typed in."""
         self.panels.reveal(self.panels.advisor)
         self.advisor_panel.source_bar.choose_estimate()
+
+    def show_jobs(self) -> None:
+        """Show the Advisor for several jobs."""
+        self.panels.reveal(self.panels.advisor)
+        self.advisor_panel.source_bar.choose_jobs()
+
+    def toggle_advisor_alone(self) -> None:
+        """Give the Advisor the whole window, or bring the other panels back."""
+        self.panels.toggle_alone(self.panels.advisor)
+
+    def show_validation(self) -> None:
+        """Show how good the predictions are, in a window of its own."""
+        if self._validation is None:
+            from gpuscope.ui.validation.page import ValidationPage
+
+            self._validation = ValidationPage(self)
+        self._validation.show()
+        self._validation.raise_()
+        self._validation.activateWindow()
 
     def show_about(self) -> None:
         """Say what this is."""

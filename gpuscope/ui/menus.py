@@ -92,11 +92,22 @@ def create_menus(window: MainWindow) -> SessionActions:
     run = menus.menu(translate("Menus", "&Run"))
     menus.action(run, translate("Menus", "&Run"), window.run_panel.run, "F5")
     stop = menus.action(run, translate("Menus", "&Stop"), window.session.stop_run, "F6")
+    _fill_advisor(menus, window)
     _fill_view(menus, window)
     help_menu = menus.menu(translate("Menus", "&Help"))
     menus.action(help_menu, translate("Menus", "What is this?"), partial(explain_under_pointer, window), "F1")
     menus.action(help_menu, translate("Menus", "&About gpuscope"), window.show_about)
     return SessionActions(save, report, stop)
+
+
+def _fill_advisor(menus: _Menus, window: MainWindow) -> None:
+    menu = menus.menu(translate("Menus", "&Advisor"))
+    menus.action(menu, translate("Menus", "&Advisor alone, or with the others"), window.toggle_advisor_alone, "F3")
+    menu.addSeparator()
+    menus.action(menu, translate("Menus", "&Type in a model"), window.show_estimate, "Ctrl+T")
+    menus.action(menu, translate("Menus", "Advise on several &jobs"), window.show_jobs, "Ctrl+J")
+    menu.addSeparator()
+    menus.action(menu, translate("Menus", "&How good are the predictions?"), window.show_validation, "Ctrl+H")
 
 
 def _fill_view(menus: _Menus, window: MainWindow) -> None:

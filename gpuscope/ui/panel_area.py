@@ -28,6 +28,7 @@ class PanelArea(QMainWindow):
         self.advisor = self._dock("advisor", self.tr("Advisor"), advisor, Qt.DockWidgetArea.TopDockWidgetArea)
         self.output = self._dock("output", self.tr("Output"), output, Qt.DockWidgetArea.BottomDockWidgetArea)
         self._tabbed: bool | None = None
+        self._hidden_for_one: list[QDockWidget] = []
         self._front = self.run
         self._known_height = self._output_height = 0
         self._arrange(tabbed=False)
@@ -53,8 +54,26 @@ class PanelArea(QMainWindow):
         if first_output:
             self._give_output(OUTPUT_HEIGHT_PX)
 
+    def toggle_alone(self, dock: QDockWidget) -> None:
+        """Hide the other panels, or bring back those that this had hidden."""
+        others = [each for each in (self.run, self.monitor, self.advisor, self.output) if each is not dock]
+        if self._hidden_for_one:
+            for each in self._hidden_for_one:
+                each.show()
+            self._hidden_for_one = []
+            if not self.tabbed:
+                self._share_width()
+        else:
+            self._hidden_for_one = [each for each in others if not each.isHidden() and not each.isFloating()]
+            for each in self._hidden_for_one:
+                each.hide()
+        self.reveal(dock)
+
     def save_layout(self) -> QByteArray:
-        """Positions and sizes of the panels."""
+        """Positions and sizes of the panels, with those that were hidden for one of them."""
+        for each in self._hidden_for_one:
+            each.show()
+        self._hidden_for_one = []
         return self.saveState(LAYOUT_VERSION)
 
     def restore_layout(self, state: QByteArray) -> None:
@@ -126,6 +145,6 @@ class PanelArea(QMainWindow):
     def _share_width(self) -> None:
         width = max(self.width(), TABS_BELOW_PX)
         side = min(420, max(272, width // 5))
-        advisor = min(640, max(360, width * 32 // 100))
+        advisor = min(900, max(360, width * 34 // 100))
         docks, widths = [self.run, self.monitor, self.advisor], [side, width - side - advisor, advisor]
         self.resizeDocks(docks, widths, Qt.Orientation.Horizontal)

@@ -1,4 +1,4 @@
-"""Write the report of a session beside the window, with one sentence when it is done or failed."""
+"""Write the report of a session or of a typed-in model beside the window; one sentence when it is done or failed."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from gpuscope.domain.base import to_json
+from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Constraints
 from gpuscope.engine.advise import advise
 from gpuscope.engine.footprint import footprint_of
 from gpuscope.engine.session import open_session
+from gpuscope.errors import ReportError
 from gpuscope.report.build import build_report
+from gpuscope.report.build_without_session import build_estimate_report
 from gpuscope.report.write import write_report
 from gpuscope.ui.background import Newest
+
+FOOTPRINT_SUFFIX = ".footprint.json"
 
 
 class ReportExport(QObject):
@@ -50,9 +56,44 @@ class ReportExport(QObject):
         self.started.emit(self.tr("Writing {0}…").format(target.name))
         self._work.submit(lambda: _write(session, constraints, target))
 
+    def ask_and_write_estimate(self, footprint: Footprint, constraints: Constraints) -> None:
+        """Ask for a file name, then write there a typed-in model's report, or its footprint alone."""
+        name, _ = QFileDialog.getSaveFileName(
+            self._window,
+            self.tr("Export the estimate"),
+            "estimate.pdf",
+            self.tr("Report (*.pdf);;Report as JSON (*.json);;Footprint (*.footprint.json)"),
+        )
+        if name:
+            self.write_estimate(footprint, constraints, Path(name))
+
+    def write_estimate(self, footprint: Footprint, constraints: Constraints, target: Path) -> None:
+        """Write a typed-in model's footprint (`….footprint.json`), or its report in the format of the suffix."""
+        self.started.emit(self.tr("Writing {0}…").format(target.name))
+        if target.name.endswith(FOOTPRINT_SUFFIX):
+            self._work.submit(lambda: _write_footprint(footprint, target))
+        else:
+            self._work.submit(lambda: _write_estimate(footprint, constraints, target))
+
 
 def _write(session: Path, constraints: Constraints, target: Path) -> Path:
     with open_session(session) as reader:
         footprint = footprint_of(reader)
         write_report(build_report(reader, footprint, advise(footprint, constraints)), target)
+    return target
+
+
+def _write_footprint(footprint: Footprint, target: Path) -> Path:
+    try:
+        with target.open("xb") as file:
+            file.write(to_json(footprint, indent=2) + b"\n")
+    except FileExistsError as error:
+        raise ReportError(f"{target} exists already: choose another name, nothing was overwritten.") from error
+    except OSError as error:
+        raise ReportError(f"{target} cannot be written ({error.strerror}): choose another file.") from error
+    return target
+
+
+def _write_estimate(footprint: Footprint, constraints: Constraints, target: Path) -> Path:
+    write_report(build_estimate_report(footprint, advise(footprint, constraints)), target)
     return target

@@ -37,6 +37,8 @@ class PlainAdvisorPanel(QLabel):
     status = Signal(str)
     export_requested = Signal()
     constraints = Constraints()
+    estimating = False
+    footprint = None
 
     def __init__(self) -> None:
         super().__init__("Advisor")

@@ -81,6 +81,16 @@ class MessagePage(QWidget):
             ),
         )
 
+    def show_jobs_hint(self) -> None:
+        """There are no jobs in the table, or one of them has a mistake."""
+        self._show(
+            self.tr("Which jobs come again and again?"),
+            self.tr(
+                "Add sessions or footprints to the table and say how often a month each runs. The answer compares "
+                "renting with machines that they share and with machines of their own."
+            ),
+        )
+
     def show_problem(self, sentence: str) -> None:
         """Something failed; the sentence says what to do."""
         self._show(self.tr("There is no advice"), sentence, estimate=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -18,8 +19,11 @@ from gpuscope.ui.advisor.form.model import EstimateForm
 from gpuscope.ui.advisor.form.presets import PresetStore
 from gpuscope.ui.advisor.form_and_answer import FormAndAnswer
 from gpuscope.ui.advisor.message import MessagePage
+from gpuscope.ui.advisor.mix.advice import MixAdvice
+from gpuscope.ui.advisor.mix.jobs import JobsForm
+from gpuscope.ui.advisor.mix.result import MixResult
 from gpuscope.ui.advisor.result.page import ResultPage
-from gpuscope.ui.advisor.source_bar import SourceBar
+from gpuscope.ui.advisor.source_bar import Source, SourceBar
 from gpuscope.ui.advisor.sources import AdvisorSources, engine_sources
 from gpuscope.ui.background import Newest
 from gpuscope.ui.theme import GRID
@@ -59,21 +63,30 @@ class AdvisorPanel(QWidget):
         self._ranking = Newest(self)
         self._choosing = Newest(self)
         self._importing = Newest(self)
+        self._keeping = Newest(self)
         self._pause = QTimer(self, singleShot=True, interval=DEBOUNCE_MS)
         self.source_bar = SourceBar(self)
         self.estimate_form = EstimateForm(self)
         self.constraints_form = ConstraintsForm(store or PresetStore(), self)
+        self.jobs_form = JobsForm(self._sources.recent, self)
         self.message = MessagePage(self)
         self.result = ResultPage(self)
+        self.mix_result = MixResult(self)
+        self._mixing = MixAdvice(self.jobs_form, self.mix_result, self._sources.mix, self)
         self._lay_out()
         self._connect()
-        self._show_nothing_yet()
+        self._show_message(self.message.show_nothing_yet)
         self._choosing.submit(self._sources.choices)
 
     @property
     def footprint(self) -> Footprint | None:
         """What the present answer is for."""
         return self._footprint
+
+    @property
+    def estimating(self) -> bool:
+        """Whether that is a model that was typed in."""
+        return self.source_bar.estimating
 
     @property
     def constraints(self) -> Constraints:
@@ -94,12 +107,12 @@ class AdvisorPanel(QWidget):
         self.constraints_form.set_project(manifest.run.cwd if manifest.run else str(path.parent))
         self.constraints_form.suggest_total_steps(manifest.run.total_steps if manifest.run is not None else None)
         self._forget()
-        self._show_running()
+        self._show_message(self.message.show_running)
 
     def on_session_ended(self, _outcome: RunOutcome | None) -> None:
         """The session is complete: advise on it."""
         self._running = False
-        if not self.source_bar.estimating:
+        if self.source_bar.source is Source.SESSION:
             self.advise_on_session()
 
     def advise_on_session(self) -> None:
@@ -116,12 +129,13 @@ class AdvisorPanel(QWidget):
         for column in (questions, answers):
             column.setContentsMargins(0, 0, 0, 0)
             column.setSpacing(GRID)
-        for part in (self.source_bar, self.estimate_form, self.constraints_form):
+        for part in (self.source_bar, self.estimate_form, self.jobs_form, self.constraints_form):
             questions.addWidget(part)
         questions.addStretch(1)
-        answers.addWidget(self.message, 1)
-        answers.addWidget(self.result, 1)
+        for page in (self.message, self.result, self.mix_result):
+            answers.addWidget(page, 1)
         self.estimate_form.hide()
+        self.jobs_form.hide()
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(FormAndAnswer(form, answer, self))
@@ -137,6 +151,9 @@ class AdvisorPanel(QWidget):
         self._importing.finished.connect(self.constraints_form.quotes.add_quotes)
         self._importing.failed.connect(self.status)
         self.estimate_form.changed.connect(self._pause.start)
+        self.jobs_form.changed.connect(self._pause.start)
+        self._mixing.answered.connect(self._on_mix)
+        self._mixing.failed.connect(self._on_failed)
         self._pause.timeout.connect(self._on_pause)
         self._reading.finished.connect(self._on_footprint)
         self._reading.failed.connect(self._on_failed)
@@ -148,16 +165,21 @@ class AdvisorPanel(QWidget):
     # -- what the person does ----------------------------------------------------------------------------------
 
     def _on_source_changed(self) -> None:
-        self.estimate_form.setVisible(self.source_bar.estimating)
+        source = self.source_bar.source
+        self.estimate_form.setVisible(source is Source.TYPED)
+        self.jobs_form.setVisible(source is Source.JOBS)
         self._forget()
-        if self.source_bar.estimating:
+        if source is Source.TYPED:
             self.estimate_form.focus()
-            self._show_typing_hint()
+            self._show_message(self.message.show_typing_hint)
+            self._on_pause()
+        elif source is Source.JOBS:
+            self._show_message(self.message.show_jobs_hint)
             self._on_pause()
         elif self._path is None:
-            self._show_nothing_yet()
+            self._show_message(self.message.show_nothing_yet)
         elif self._running:
-            self._show_running()
+            self._show_message(self.message.show_running)
         else:
             self.advise_on_session()
 
@@ -165,15 +187,21 @@ class AdvisorPanel(QWidget):
         constraints = self.constraints_form.read(datetime.now().astimezone())
         if constraints is not None:
             self._constraints = constraints
-        if self.source_bar.estimating:
-            model = self.estimate_form.read()
-            if model is None:
-                self._forget()
-                self._show_typing_hint()
-                return
-            self._reading.submit(partial(self._sources.estimate, model))
+        if self.source_bar.source is Source.JOBS:
+            if not self._mixing.ask(self._constraints):
+                self._show_message(self.message.show_jobs_hint)
+        elif self.source_bar.source is Source.TYPED:
+            self._estimate()
         elif constraints is not None:
             self._rank()
+
+    def _estimate(self) -> None:
+        model = self.estimate_form.read()
+        if model is None:
+            self._forget()
+            self._show_message(self.message.show_typing_hint)
+        else:
+            self._reading.submit(partial(self._sources.estimate, model))
 
     def _import_quotes(self, path: Path) -> None:
         self._importing.submit(partial(self._sources.quotes, path))
@@ -187,8 +215,7 @@ class AdvisorPanel(QWidget):
             self._rank()
         else:
             self.status.emit("")
-            self.message.show_too_little(running=self._running)
-            self._show_result(shown=False)
+            self._show_message(partial(self.message.show_too_little, running=self._running))
 
     def _rank(self) -> None:
         if self._footprint is not None:
@@ -199,32 +226,29 @@ class AdvisorPanel(QWidget):
         self.status.emit("")
         if self._footprint is not None:
             self.result.show_recommendation(recommendation, basis_of(self._footprint, running=self._running))
-        self._show_result(shown=True)
-        self.source_bar.set_exportable(not self.source_bar.estimating)
+            if self.source_bar.source is Source.SESSION and self._path is not None and not self._running:
+                self._keeping.submit(partial(self._sources.keep, self._path, self._footprint, recommendation))
+        self._show_only(self.result)
+        self.source_bar.set_exportable(True)
+
+    def _on_mix(self) -> None:
+        self.status.emit("")
+        self._show_only(self.mix_result)
 
     def _on_failed(self, sentence: str) -> None:
         self.status.emit("")
-        self.message.show_problem(sentence)
-        self._show_result(shown=False)
+        self._show_message(partial(self.message.show_problem, sentence))
 
     def _forget(self) -> None:
-        self._reading.forget()
-        self._ranking.forget()
+        for work in (self._reading, self._ranking, self._mixing):
+            work.forget()
         self._footprint = self._recommendation = None
         self.source_bar.set_exportable(False)
 
-    def _show_result(self, *, shown: bool) -> None:
-        self.message.setVisible(not shown)
-        self.result.setVisible(shown)
+    def _show_message(self, say: Callable[[], None]) -> None:
+        say()
+        self._show_only(self.message)
 
-    def _show_nothing_yet(self) -> None:
-        self.message.show_nothing_yet()
-        self._show_result(shown=False)
-
-    def _show_running(self) -> None:
-        self.message.show_running()
-        self._show_result(shown=False)
-
-    def _show_typing_hint(self) -> None:
-        self.message.show_typing_hint()
-        self._show_result(shown=False)
+    def _show_only(self, page: QWidget) -> None:
+        for each in (self.message, self.result, self.mix_result):
+            each.setVisible(each is page)

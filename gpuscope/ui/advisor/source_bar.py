@@ -1,20 +1,30 @@
-"""What the advice is for: the session, or a model that is typed in; and the way to the report."""
+"""What the advice is for: the session, a model that is typed in, or several jobs; and the way to the report."""
 
 from __future__ import annotations
 
+from enum import Enum, auto
+
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from gpuscope.ui.theme import GRID
 from gpuscope.ui.titles import short_title
 
 SESSION_MINIMUM_WIDTH = 6 * GRID
-_BUTTON_PADDING = 4 * GRID
+_BUTTON_PADDING = 3 * GRID
+
+
+class Source(Enum):
+    """What is advised on."""
+
+    SESSION = auto()
+    TYPED = auto()
+    JOBS = auto()
 
 
 class SourceBar(QWidget):
-    """Two buttons of which one is down, and the export."""
+    """Three buttons of which one is down, and the export."""
 
     changed = Signal()
     """The other source was chosen."""
@@ -28,28 +38,40 @@ class SourceBar(QWidget):
         self._session.setChecked(True)
         self._estimate = QPushButton(self.tr("T&yped in"), self)
         self._estimate.setCheckable(True)
+        self._jobs = QPushButton(self.tr("&Jobs"), self)
+        self._jobs.setCheckable(True)
+        self._jobs.setToolTip(self.tr("Advise on several jobs that come again and again."))
         self._export = QPushButton(self.tr("E&xport…"), self)
         self._estimate.setToolTip(self.tr("Advise on a model that is typed in instead of measured."))
-        self._export.setToolTip(self.tr("Export a report of the session with this advice."))
+        self._export.setToolTip(self.tr("Export a report with this advice; of a typed-in model also its footprint."))
         self._export.clicked.connect(self.export_requested)
         group = QButtonGroup(self)
         group.addButton(self._session)
         group.addButton(self._estimate)
-        self._estimate.toggled.connect(lambda _on: self.changed.emit())
+        group.addButton(self._jobs)
+        group.buttonToggled.connect(self._on_toggled)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(GRID // 2)
         row.addWidget(self._session, 1)
         row.addWidget(self._estimate)
+        row.addWidget(self._jobs)
         row.addSpacing(GRID)
         row.addWidget(self._export)
         self.set_session("")
         self.set_exportable(False)
 
     @property
+    def source(self) -> Source:
+        """What is chosen."""
+        if self._jobs.isChecked():
+            return Source.JOBS
+        return Source.TYPED if self._estimate.isChecked() else Source.SESSION
+
+    @property
     def estimating(self) -> bool:
         """True while the typed-in model is chosen."""
-        return self._estimate.isChecked()
+        return self.source is Source.TYPED
 
     def set_session(self, name: str) -> None:
         """Name of the session; empty when there is none."""
@@ -61,12 +83,20 @@ class SourceBar(QWidget):
         self._session.setChecked(True)
 
     def choose_estimate(self) -> None:
-        """Press the other button."""
+        """Press the button of the typed-in model."""
         self._estimate.setChecked(True)
+
+    def choose_jobs(self) -> None:
+        """Press the button of several jobs."""
+        self._jobs.setChecked(True)
 
     def set_exportable(self, exportable: bool) -> None:
         """Whether there is something to write a report of."""
         self._export.setEnabled(exportable)
+
+    def _on_toggled(self, _button: QAbstractButton, checked: bool) -> None:
+        if checked:  # once for each change: the button that comes up says so, too
+            self.changed.emit()
 
 
 class _ElasticButton(QPushButton):

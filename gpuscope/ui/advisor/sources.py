@@ -9,14 +9,24 @@ from pathlib import Path
 from gpuscope.advisor.choice.advisor import Advisor
 from gpuscope.advisor.job.estimate import estimate
 from gpuscope.domain.footprint import Footprint
+from gpuscope.domain.mix import MixRecommendation
 from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.engine import advise as advice
 from gpuscope.engine.footprint import footprint_of
+from gpuscope.engine.predictions import compare, remember
+from gpuscope.engine.registry import SessionSummary, sessions
 from gpuscope.engine.session import open_session
+from gpuscope.store.reader import SessionState
+from gpuscope.store.schema import SUFFIX
 from gpuscope.ui.advisor.form.constraints import Choices
 from gpuscope.ui.advisor.form.model import EstimateInput
 from gpuscope.ui.advisor.form.quote_files import quotes_of_file
 from gpuscope.ui.advisor.form.texts import QuoteTexts
+from gpuscope.ui.advisor.mix.advice import AdviseMix
+from gpuscope.ui.advisor.mix.jobs import MixInput
+
+UNUSED_OPTIMIZER = "adamw"
+"""Inference has none; the estimate does not look at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +42,24 @@ class AdvisorSources:
     """What the catalogue offers to choose from."""
     quotes: Callable[[Path], tuple[QuoteTexts, ...]]
     """Own prices from a file."""
+    mix: AdviseMix
+    recent: Callable[[], list[SessionSummary]]
+    """Sessions to choose jobs from; quick."""
+    keep: Callable[[Path, Footprint, Recommendation], None]
+    """Keep what was predicted for a session, for the comparison with later runs of its job."""
 
 
 def engine_sources() -> AdvisorSources:
     """The real ones."""
     return AdvisorSources(
-        footprint=_footprint, advise=_Advice(), estimate=_estimate, choices=_choices, quotes=quotes_of_file
+        footprint=_footprint,
+        advise=_Advice(),
+        estimate=_estimate,
+        choices=_choices,
+        quotes=quotes_of_file,
+        mix=_mix,
+        recent=sessions,
+        keep=_keep,
     )
 
 
@@ -55,19 +77,35 @@ class _Advice:
 
 def _footprint(path: Path) -> Footprint:
     with open_session(path) as reader:
-        return footprint_of(reader)
+        footprint = footprint_of(reader)
+        if reader.state() is not SessionState.LIVE:
+            compare(reader.manifest, footprint)
+        return footprint
+
+
+def _keep(path: Path, footprint: Footprint, recommendation: Recommendation) -> None:
+    with open_session(path) as reader:
+        remember(reader.manifest, footprint, recommendation)
 
 
 def _estimate(model: EstimateInput) -> Footprint:
-    optimizer = {} if model.optimizer is None else {"optimizer": model.optimizer}
     return estimate(
         model.parameters,
         model.dtype,
         model.stage,
+        model.optimizer or UNUSED_OPTIMIZER,
         batch=model.batch,
         sequence_length=model.sequence_length,
-        **optimizer,
     )
+
+
+def _mix(jobs: MixInput, constraints: Constraints) -> MixRecommendation:
+    footprints = [(job.name, _job_footprint(job.path), job.runs_per_month) for job in jobs.jobs]
+    return advice.advise_mix(footprints, constraints, growth_per_year=jobs.growth_per_year)
+
+
+def _job_footprint(path: Path) -> Footprint:
+    return _footprint(path) if path.suffix == SUFFIX else advice.read_footprint(path)
 
 
 def _choices() -> Choices:

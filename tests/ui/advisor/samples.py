@@ -7,6 +7,7 @@ import msgspec
 from gpuscope.domain.base import Range
 from gpuscope.domain.economics import CostOverYears, OwnershipCost, RentalCost
 from gpuscope.domain.footprint import Footprint, FootprintDevice, FootprintSource, Steps
+from gpuscope.domain.mix import JobOnMachine, MixCost, MixJob, MixMachine, MixOption, MixRecommendation
 from gpuscope.domain.recommendation import (
     Candidate,
     CandidateMemory,
@@ -198,3 +199,49 @@ IMPOSSIBLE = Recommendation(
         Rejected(gpu="l40s", gpu_name="L40S", count=2, reason_code="budget", reason="Costs $63–94, the budget is $5."),
     ),
 )
+
+
+def mix(constraints: Constraints | None = None) -> MixRecommendation:
+    """Two jobs, four ways."""
+
+    def on(number: int, hours: float, dollars: float | None = None) -> JobOnMachine:
+        return JobOnMachine(
+            job=number, hours_per_run=spread(hours), hours_per_month=spread(hours * 40),
+            usd_per_run=None if dollars is None else spread(dollars),
+        )  # fmt: skip
+
+    def costs(*dollars: float) -> tuple[MixCost, ...]:
+        return tuple(MixCost(years=years, usd=spread(usd)) for years, usd in zip((1, 3, 5), dollars, strict=True))
+
+    rented = tuple(
+        MixMachine(
+            gpu=name.lower(), gpu_name=name, count=1, acquisition="rent", offer=offer("aws", "g6e"),
+            jobs=(on(number, 3, 6.5),),
+        )
+        for number, name in enumerate(("L40S", "H100 SXM"))
+    )  # fmt: skip
+    shared = MixMachine(
+        gpu="l40s", gpu_name="L40S", count=4, acquisition="buy", machines=2, jobs=(on(0, 2), on(1, 5)),
+        utilization=0.61, utilization_last_year=0.83, purchase_usd=92_000, worth_below_usd=118_000,
+    )  # fmt: skip
+    return MixRecommendation(
+        sentence="Buy 2 machines with 4 × L40S for both jobs: 61% in use, $104,000–156,000 over 3 years.",
+        constraints=constraints or Constraints(),
+        jobs=(
+            MixJob(name="train.py --config gpt2.yaml", runs_per_month=40, work="5,000 steps"),
+            MixJob(name="evaluate.py", runs_per_month=4),
+        ),
+        growth_per_year=0.2,
+        recommended=0,
+        alternates=(1,),
+        options=(
+            MixOption(
+                kind="shared", machines=(shared,), costs=costs(110_000, 130_000, 150_000),
+                reason="Both jobs leave each other room.",
+            ),
+            MixOption(kind="rented", machines=rented, costs=costs(60_000, 180_000, 300_000)),
+            MixOption(kind="separate", machines=(shared, rented[1]), costs=costs(140_000, 190_000, 260_000)),
+            MixOption(kind="mixed", machines=(shared, rented[1]), costs=(MixCost(years=1),)),
+        ),
+        assumptions=("Each run is like the one that was measured.",),
+    )  # fmt: skip

@@ -15,17 +15,20 @@ from pytestqt.qtbot import QtBot
 
 from gpuscope.domain.device import Host
 from gpuscope.domain.footprint import Footprint, FootprintSource, Workload
+from gpuscope.domain.mix import MixRecommendation
 from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.domain.run import Manifest, RunSpec
 from gpuscope.errors import SessionError
 from gpuscope.ui import theme
 from gpuscope.ui.advisor.form.constraints import Choices
 from gpuscope.ui.advisor.form.model import EstimateInput
+from gpuscope.ui.advisor.form.texts import QuoteTexts
+from gpuscope.ui.advisor.mix.jobs import MixInput
 from gpuscope.ui.advisor.panel import AdvisorPanel
 from gpuscope.ui.advisor.result.cells import Column
 from gpuscope.ui.advisor.result.range_delegate import ROW_HEIGHT
 from gpuscope.ui.advisor.sources import AdvisorSources
-from tests.ui.advisor.samples import FOOTPRINT, IMPOSSIBLE, recommendation
+from tests.ui.advisor.samples import FOOTPRINT, IMPOSSIBLE, mix, recommendation
 from tests.ui.panel_pictures import colours_in, save_picture
 from tests.ui.run_samples import manifest as run_manifest
 
@@ -50,6 +53,8 @@ class Recorder:
         self.answer: Callable[[Constraints], Recommendation] = recommendation
         self.footprint_error: str = ""
         self.found = FOOTPRINT
+        self.kept: list[Path] = []
+        self.mixes: list[MixInput] = []
 
     def footprint(self, path: Path) -> Footprint:
         if self.footprint_error:
@@ -65,7 +70,20 @@ class Recorder:
         return Footprint(source=FootprintSource(kind="estimated"), workload=Workload(parameters=model.parameters))
 
     def sources(self) -> AdvisorSources:
-        return AdvisorSources(self.footprint, self.advise, self.estimate, lambda: CHOICES, lambda _path: ())
+        return AdvisorSources(
+            footprint=self.footprint,
+            advise=self.advise,
+            estimate=self.estimate,
+            choices=lambda: CHOICES,
+            quotes=lambda _path: (QuoteTexts(gpu="l40s", price="9000"),),
+            mix=self.mix,
+            recent=list,
+            keep=lambda path, _footprint, _recommendation: self.kept.append(path),
+        )
+
+    def mix(self, jobs: MixInput, constraints: Constraints) -> MixRecommendation:
+        self.mixes.append(jobs)
+        return mix(constraints)
 
 
 @pytest.fixture
@@ -91,7 +109,8 @@ def field(panel: AdvisorPanel, name: str) -> QLineEdit:
 
 
 def wait_until_idle(qtbot: QtBot, panel: AdvisorPanel) -> None:
-    qtbot.waitUntil(lambda: not (panel._reading.busy or panel._ranking.busy))
+    works = (panel._reading, panel._ranking, panel._keeping, panel._importing, panel._mixing)
+    qtbot.waitUntil(lambda: not any(work.busy for work in works))
 
 
 def finish(qtbot: QtBot, panel: AdvisorPanel) -> None:
@@ -118,7 +137,7 @@ def test_while_running_it_offers_advice_on_what_is_known(qtbot: QtBot, panel: Ad
     assert "still going on" in panel.result.verdict._basis.text()
 
 
-def test_the_end_of_the_run_brings_the_answer(qtbot: QtBot, panel: AdvisorPanel) -> None:
+def test_the_end_of_the_run_brings_the_answer(qtbot: QtBot, panel: AdvisorPanel, engine: Recorder) -> None:
     said: list[str] = []
     panel.status.connect(said.append)
     finish(qtbot, panel)
@@ -127,6 +146,7 @@ def test_the_end_of_the_run_brings_the_answer(qtbot: QtBot, panel: AdvisorPanel)
     assert panel.result.chosen_number() == 0
     assert panel.result.explanation.topLevelItem(0).text(0) == "Time for the work"
     assert said[-1] == ""
+    qtbot.waitUntil(lambda: engine.kept == [Path("/tmp/train.gpuscope")])
     with qtbot.waitSignal(panel.export_requested):
         qtbot.mouseClick(panel.source_bar._export, Qt.MouseButton.LeftButton)
 
@@ -281,7 +301,7 @@ def test_copying_takes_the_whole_table(qtbot: QtBot, panel: AdvisorPanel) -> Non
     lines = QGuiApplication.clipboard().text().splitlines()
     assert len(lines) == 1 + len(recommendation().candidates)
     assert lines[0].split("\t")[0] == "GPU × n"
-    assert lines[1].startswith("2 × L40S (aws · g6e.24xlarge · us-east-1)\t26 / 48 GiB\t")
+    assert lines[1].startswith("2 × L40S ◆ (aws · g6e.24xlarge · us-east-1)\t26 / 48 GiB\t")
     assert lines[-1].endswith("\t\t\t\t\t\tspecified")
 
 
