@@ -131,7 +131,7 @@ def batches_plan(
         fits=fit,
         missed=tuple(missed),
         gpus_needed=load.replicas if part is None else load.replicas * part.compute_share,
-        explanation=_explained(time, serving, load, how),
+        explain=lambda: _explained(time, serving, load, how),
         utilisation=load.utilisation,
     )
 

@@ -80,11 +80,20 @@ def _rate(model: ServedModel, device: Device) -> float:
     return device.products_flops_per_s * share
 
 
-def prefill_among_others_s(model: ServedModel, device: Device, tokens: float) -> float:
-    """What one more prompt adds to a step in which weights are read and kernels started anyway."""
-    parts = prefill(model, device, tokens)
+class Prompt(NamedTuple):
+    """What reading a request's prompt takes: the same for any batch."""
+
+    own: StepParts
+    """Alone."""
+    among_s: float
+    """In a step in which weights are read and kernels started anyway."""
+
+
+def prompt_of(model: ServedModel, device: Device, request: Request) -> Prompt:
+    """The prompt of a usual request."""
+    own = prefill(model, device, request.prompt_tokens)
     starts = device.messages_s(0.0, model.architecture.hidden_size, model.architecture.layers)
-    return parts.products_s + parts.messages_s - starts
+    return Prompt(own, own.products_s + own.messages_s - starts)
 
 
 def decode(model: ServedModel, device: Device, batch: float, context: float) -> StepParts:
@@ -99,29 +108,37 @@ def decode(model: ServedModel, device: Device, batch: float, context: float) -> 
     )
 
 
-def operate(model: ServedModel, device: Device, batch: float, request: Request) -> Point:
+def operate(model: ServedModel, device: Device, batch: float, request: Request, prompt: Prompt | None = None) -> Point:
     """Continuous batching at a steady load that keeps `batch` requests in work.
 
     While one request is answered (its output's decode steps), every other one is replaced once, so that a
     cycle of its own prefill, its decode steps and the others' prefills answers `batch` requests. A prompt waits
     for the running step (half of it on average) and for other prompts, as in a queue with fixed service times
     (Pollaczek-Khinchine: ρ/(2(1−ρ)) of a service, ρ the share of time spent on prompts).
+
+    Args:
+        model: what is served.
+        device: one GPU of the replica.
+        batch: requests in work.
+        request: the usual one.
+        prompt: of `prompt_of`, for who asks for many batches.
     """
     step = decode(model, device, batch, request.mean_context)
-    own = prefill(model, device, request.prompt_tokens)
+    own, among_s = prompt or prompt_of(model, device, request)
     steps = max(0.0, request.output_tokens - 1)
-    others = (batch - 1) * prefill_among_others_s(model, device, request.prompt_tokens)
-    cycle = own.seconds + steps * step.seconds + others
+    own_s, step_s = own.seconds, step.seconds
+    others = (batch - 1) * among_s
+    cycle = own_s + steps * step_s + others
     busy = others / cycle
-    waiting = 0.0 if batch <= 1 else step.seconds / 2 + busy / (2 * (1 - busy)) * own.seconds
+    waiting = 0.0 if batch <= 1 else step_s / 2 + busy / (2 * (1 - busy)) * own_s
     return Point(
         batch=batch,
         step=step,
         prefill=own,
         others_prefill_s=others,
         waiting_s=waiting,
-        inter_token_s=step.seconds + (others / steps if steps else 0.0),
-        first_token_s=own.seconds + waiting + device.request_s,
+        inter_token_s=step_s + (others / steps if steps else 0.0),
+        first_token_s=own_s + waiting + device.request_s,
         latency_s=cycle + waiting + device.request_s,
         requests_per_s=batch / cycle,
         tokens_per_request=request.output_tokens,
@@ -140,16 +157,17 @@ def operate_at_rate(
         request: the usual one.
         most: requests that it takes into one batch.
     """
-    if operate(model, device, most, request).requests_per_s < requests_per_s:
+    prompt = prompt_of(model, device, request)
+    if operate(model, device, most, request, prompt).requests_per_s < requests_per_s:
         return None
     low, high = 1.0, max(1.0, most)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if operate(model, device, middle, request).requests_per_s < requests_per_s:
+        if operate(model, device, middle, request, prompt).requests_per_s < requests_per_s:
             low = middle
         else:
             high = middle
-    return operate(model, device, low, request)
+    return operate(model, device, low, request, prompt)
 
 
 _HALVINGS = 16

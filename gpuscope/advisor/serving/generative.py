@@ -13,7 +13,7 @@ from gpuscope.advisor.memory.memory_model import MemoryNeed
 from gpuscope.advisor.parallel.topology import Topology
 from gpuscope.advisor.serving.constants import ServingConstants
 from gpuscope.advisor.serving.device import Device, gpu_device
-from gpuscope.advisor.serving.engine import Point, Request, operate
+from gpuscope.advisor.serving.engine import Point, Request, operate, prompt_of
 from gpuscope.advisor.serving.memory import most_requests, serving_need
 from gpuscope.advisor.serving.model import ServedModel, served_model
 from gpuscope.advisor.serving.replicas import Demand, demand
@@ -145,8 +145,10 @@ def option(
 ) -> Option:
     """The best batch of one copy, and how many copies the load needs then."""
 
+    prompt = prompt_of(model, device, request)
+
     def point_at(batch: int) -> Point:
-        return operate(model, device, float(batch), request)
+        return operate(model, device, float(batch), request, prompt)
 
     alone = point_at(1)
     batch = largest_batch(min(memory_batch, constants.most_concurrent), point_at, target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from gpuscope.advisor.memory.memory_model import MemoryNeed
@@ -23,10 +24,16 @@ class ServingPlan(NamedTuple):
     """Targets that are not met, each a clause that says by how much; empty: all are."""
     gpus_needed: float
     """For the whole load; below one where a slice is enough."""
-    explanation: Explanation
+    explain: Callable[[], Explanation]
+    """Unfolds the figures; only for who looks at them."""
     assumptions: tuple[str, ...] = ()
     utilisation: float | None = None
     """Of the copies at the busiest hour; None: no load is given."""
+
+    @property
+    def explanation(self) -> Explanation:
+        """The figures unfolded."""
+        return self.explain()
 
     @property
     def meets(self) -> bool:
@@ -36,6 +43,5 @@ class ServingPlan(NamedTuple):
 
 def cannot(reason: str, *, fits: bool | None = None, need: MemoryNeed | None = None) -> ServingPlan:
     """Nothing can be served, for the reason in a clause."""
-    return ServingPlan(
-        None, Layout(), need, fits, (reason,), 0.0, Explanation(name="Serving", value="not possible", formula=reason)
-    )
+    tree = Explanation(name="Serving", value="not possible", formula=reason)
+    return ServingPlan(None, Layout(), need, fits, (reason,), 0.0, lambda: tree)

@@ -57,7 +57,7 @@ def plan_of(
         fits=best.fits,
         missed=tuple(missed),
         gpus_needed=gpus if part is None else gpus * part.compute_share,
-        explanation=explanation_of(best, serving, load, _at_load(best, target, load)),
+        explain=lambda: explanation_of(best, serving, load, _at_load(best, target, load)),
         assumptions=tuple(sentence for sentence in (note, _architecture_note(best)) if sentence),
         utilisation=load.utilisation,
     )

@@ -130,9 +130,13 @@ def _with_slice(whole: ServingPlan, part: Slice) -> ServingPlan:
         formula="the smallest MIG slice that meets every target with one copy; a slice has its share of everything",
         provenance="derived; profiles from NVIDIA's MIG user guide",
     )
-    tree = msgspec.structs.replace(whole.explanation, inputs=(*whole.explanation.inputs, words))
+
+    def explain() -> Explanation:
+        tree = whole.explanation
+        return msgspec.structs.replace(tree, inputs=(*tree.inputs, words))
+
     return whole._replace(
         serving=msgspec.structs.replace(whole.serving, gpu_share=part.compute_share),
         gpus_needed=part.compute_share,
-        explanation=tree,
+        explain=explain,
     )

@@ -34,6 +34,15 @@ def check_target(target: ServingTarget) -> None:
             raise UsageError(f"The target for {words} must be above zero, not {value:g}.")
 
 
+def meets(point: Point, target: ServingTarget) -> bool:
+    """Whether every latency target holds."""
+    return (
+        (target.time_to_first_token_s is None or point.first_token_s <= target.time_to_first_token_s)
+        and (target.inter_token_latency_s is None or point.inter_token_s <= target.inter_token_latency_s)
+        and (target.latency_s is None or point.latency_s <= target.latency_s)
+    )
+
+
 def misses(point: Point, target: ServingTarget) -> tuple[str, ...]:
     """A clause for each latency target that is missed: what it is, what was wanted, how many times too slow."""
     found = []
@@ -54,10 +63,12 @@ def largest_batch(most: int, point_at: Callable[[int], Point], target: ServingTa
     Latencies grow with the batch, so that halving finds it.
     """
     low, high = 1, max(1, most)
+    if meets(point_at(high), target):
+        return high
     while low < high:
         middle = (low + high + 1) // 2
-        if misses(point_at(middle), target):
-            high = middle - 1
-        else:
+        if meets(point_at(middle), target):
             low = middle
+        else:
+            high = middle - 1
     return low
