@@ -14,7 +14,7 @@ from gpuscope.advisor.serving.generative import Option, formats_of, is_generativ
 from gpuscope.advisor.serving.memory import most_requests
 from gpuscope.advisor.serving.model import served_model
 from gpuscope.advisor.serving.plan import ServingPlan, cannot
-from gpuscope.advisor.serving.results import plan_of
+from gpuscope.advisor.serving.results import Setting, plan_of
 from gpuscope.advisor.serving.targets import check_target
 from gpuscope.advisor.timing.device_rates import cpu_rates
 from gpuscope.advisor.timing.time_model import step_on_cpu
@@ -69,7 +69,7 @@ def serve_cpu(
         have = format_bytes(memory_bytes or 0)
         words = f"one request needs {format_bytes(best.need.surely_bytes)}, the machine has {have}"
         return cannot(words, fits=False, need=best.need)
-    plan = plan_of(best, 1, target, constants, None, request_of(target)[1], None)
+    plan = plan_of(best, target, Setting(1, constants, None, None, (request_of(target)[1],)))
     return plan._replace(gpus_needed=0.0)
 
 

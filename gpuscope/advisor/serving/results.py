@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from gpuscope.advisor.serving.constants import ServingConstants
 from gpuscope.advisor.serving.engine import Point, operate_at_rate
 from gpuscope.advisor.serving.explain import explanation_of
@@ -15,32 +17,40 @@ from gpuscope.domain.recommendation import Layout
 from gpuscope.domain.serving import Serving, ServingTarget
 
 
-def plan_of(
-    best: Option,
-    here: int,
-    target: ServingTarget,
-    constants: ServingConstants,
-    part: Slice | None,
-    note: str,
-    vendor: str | None,
-) -> ServingPlan:
-    """The plan of an option that fits, or may fit, where there is room for `here` copies."""
-    full = best.full
-    load = load_of(target, full.batch, full.latency_s, here)
+class Setting(NamedTuple):
+    """On what, and with what, an option is run."""
+
+    here: int
+    """Copies that there is room for."""
+    constants: ServingConstants
+    vendor: str | None
+    """Of the GPU; None: it is a CPU."""
+    part: Slice | None
+    notes: tuple[str, ...]
+    """Sentences on what was assumed; empty ones are left out."""
+    slower: float = 1.0
+    """How many times as long a token may take with another engine, where none is named."""
+
+
+def plan_of(best: Option, target: ServingTarget, setting: Setting) -> ServingPlan:
+    """The plan of an option that fits, or may fit."""
+    full, constants, part = best.full, setting.constants, setting.part
+    load = load_of(target, full.batch, full.latency_s, setting.here)
     missed = [*best.missed, *([load.missed] if load.missed else [])]
 
     def spread(published: float) -> float:
-        return spread_of(published, vendor, assumed=best.model.assumed, fits=best.fits)
+        return spread_of(published, setting.vendor, assumed=best.model.assumed, fits=best.fits)
 
     token, throughput = spread(constants.token_spread), spread(constants.throughput_spread)
+    done = load.replicas * full.requests_per_s
     serving = Serving(
         replicas=load.replicas,
         concurrent_per_replica=full.batch,
         time_to_first_token_s=around(full.first_token_s, spread(constants.first_token_spread)),
-        inter_token_latency_s=around(full.inter_token_s, token),
-        latency_s=around(full.latency_s, token),
-        requests_per_second=around(load.replicas * full.requests_per_s, throughput),
-        tokens_per_second=around(load.replicas * full.requests_per_s * full.tokens_per_request, throughput),
+        inter_token_latency_s=_time(full.inter_token_s, token, setting.slower),
+        latency_s=_time(full.latency_s, token, setting.slower),
+        requests_per_second=_rate(done, throughput, setting.slower),
+        tokens_per_second=_rate(done * full.tokens_per_request, throughput, setting.slower),
         weight_dtype=best.model.format.name,
         weights_bytes=round(best.model.weights_bytes),
         cache_bytes_per_token=best.model.cache_bytes_per_token,
@@ -52,13 +62,13 @@ def plan_of(
     gpus = load.replicas * best.tensor_parallel
     return ServingPlan(
         serving=serving,
-        layout=Layout(data_parallel=here, tensor_parallel=best.tensor_parallel),
+        layout=Layout(data_parallel=setting.here, tensor_parallel=best.tensor_parallel),
         need=best.need,
         fits=best.fits,
         missed=tuple(missed),
         gpus_needed=gpus if part is None else gpus * part.compute_share,
         explain=lambda: explanation_of(best, serving, load, _at_load(best, target, load)),
-        assumptions=tuple(sentence for sentence in (note, _architecture_note(best)) if sentence),
+        assumptions=tuple(sentence for sentence in (*setting.notes, _architecture_note(best)) if sentence),
         utilisation=load.utilisation,
     )
 
@@ -66,6 +76,16 @@ def plan_of(
 def around(value: float, spread: float) -> Range:
     """A range of a factor below and above."""
     return Range(low=value / spread, mid=value, high=value * spread)
+
+
+def _time(value: float, spread: float, slower: float) -> Range:
+    found = around(value, spread)
+    return Range(low=found.low, mid=found.mid, high=max(found.high, value * slower))
+
+
+def _rate(value: float, spread: float, slower: float) -> Range:
+    found = around(value, spread)
+    return Range(low=min(found.low, value / slower), mid=found.mid, high=found.high)
 
 
 def _at_load(best: Option, target: ServingTarget, load: Load) -> Point | None:

@@ -11,12 +11,15 @@ from gpuscope.advisor.memory.memory_model import JobMemory
 from gpuscope.advisor.parallel.topology import Topology
 from gpuscope.advisor.serving.batches import serve_batches
 from gpuscope.advisor.serving.constants import ServingConstants
+from gpuscope.advisor.serving.device import gpu_device
+from gpuscope.advisor.serving.engine import decode
 from gpuscope.advisor.serving.generative import Option, is_generative, options, request_of
 from gpuscope.advisor.serving.memory import device_bytes
 from gpuscope.advisor.serving.plan import ServingPlan, cannot
-from gpuscope.advisor.serving.results import plan_of
+from gpuscope.advisor.serving.results import Setting, plan_of
 from gpuscope.advisor.serving.slices import Slice, slice_for_share, sliced, slices_of
 from gpuscope.advisor.serving.targets import check_target
+from gpuscope.advisor.serving.weights import products_of
 from gpuscope.domain.recommendation import Explanation
 from gpuscope.domain.serving import ServingTarget
 from gpuscope.domain.units import format_bytes
@@ -86,8 +89,32 @@ def _on(
         split = f" of {best.tensor_parallel}" if best.tensor_parallel > 1 else ""
         reason = f"one request needs {format_bytes(least)} on each GPU{split}, it has {format_bytes(have)}"
         return cannot(reason, fits=False, need=best.need)
-    _, note = request_of(target)
-    return plan_of(best, max(1, topology.gpus // best.tensor_parallel), target, constants, part, note, gpu.vendor)
+    slower, engine_note = _other_engine(job, best, gpu, topology, constants)
+    notes = (request_of(target)[1], engine_note)
+    here = max(1, topology.gpus // best.tensor_parallel)
+    return plan_of(best, target, Setting(here, constants, gpu.vendor, part, notes, slower))
+
+
+def _other_engine(
+    job: Job, best: Option, gpu: GpuSpec, topology: Topology, constants: ServingConstants
+) -> tuple[float, str]:
+    """How many times as long a token takes with llama.cpp, where no engine is named, and a sentence on it."""
+    if job.footprint.workload.framework is not None:
+        return 1.0, ""
+    products = products_of(gpu, best.model.format, job.precision)
+    other = job.calibration.engines.llama_cpp
+    if isinstance(products, str) or other == constants:
+        return 1.0, ""
+    device = gpu_device(gpu, products, topology, best.tensor_parallel, other, job.calibration)
+    if isinstance(device, str):
+        return 1.0, ""
+    full = best.full
+    step = decode(best.model, device, full.batch, best.request.mean_context)
+    slower = max(1.0, step.seconds / full.step.seconds)
+    return slower, (
+        "No engine is named: one that starts a whole step at once is assumed, such as vLLM or TensorRT-LLM; with "
+        f"llama.cpp a step would take {slower:.2g} times as long."
+    )
 
 
 def _rank(each: Option, topology: Topology) -> tuple[object, ...]:

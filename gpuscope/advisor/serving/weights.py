@@ -108,7 +108,8 @@ def products_of(gpu: GpuSpec, format_: WeightFormat, precision: str) -> Products
         return _plain(gpu, format_.name)
     if format_.name == FLOAT8 and supports(gpu, FLOAT8):
         return Products(FLOAT8, packed=False, how="products in 8 bits")
-    sixteen = precision if precision in {FLOAT16, BFLOAT16} else BFLOAT16 if supports(gpu, BFLOAT16) else FLOAT16
+    wanted = precision if precision in {FLOAT16, BFLOAT16} else BFLOAT16
+    sixteen = wanted if supports(gpu, wanted) else FLOAT16
     plain = _plain(gpu, sixteen)
     if isinstance(plain, str):
         return plain

@@ -61,6 +61,9 @@ def test_a_card_without_the_precision_says_so() -> None:
     found = plan(language_model(dtype="bf16"), "t4")
     assert found.serving is None
     assert "does not compute in bfloat16" in found.missed[0]
+    packed = plan(language_model(dtype="bf16"), "t4", weight_dtypes=("int4",)).serving
+    assert packed is not None
+    assert packed.weight_dtype == "int4"
 
 
 def test_targets_and_formats_that_make_no_sense_are_refused() -> None:
