@@ -13,14 +13,14 @@ from gpuscope.advisor.timing.model_kind import kind_of_name
 from gpuscope.advisor.validation.suites import DLE_SOURCE, LAMBDA_FAMILIES, LAMBDA_SOURCE, suite_precision
 from gpuscope.advisor.validation.tables import Cells, Tables
 
-_DLE_PRECISIONS = {"amp": FLOAT16, "bf16": BFLOAT16, "tf32": TF32, "fp32": FLOAT32}
+DLE_PRECISIONS = {"amp": FLOAT16, "bf16": BFLOAT16, "tf32": TF32, "fp32": FLOAT32}
 
 # The suite's mixed-precision switch changes nothing in these two: published rates are the same with and without.
 WITHOUT_MIXED_PRECISION = frozenset({"tacotron2", "waveglow"})
 
 
-# Parameters and tokens of a unit, where the work is that of a known transformer: BERT base and large (SQuAD sequences of
-# 384 tokens), Transformer-XL base and large, Transformer big, each as the suites' own READMEs give them.
+# Parameters and tokens of a unit, where the work is that of a known transformer: BERT base and large (sequences of 384
+# tokens in SQuAD), Transformer-XL base and large, as the READMEs of NVIDIA's examples give them.
 _BERT_LARGE, _SQUAD_TOKENS = 336_000_000, 384.0
 _WORK = {
     "lambda bert_base_squad": (110_000_000, _SQUAD_TOKENS),
@@ -115,17 +115,14 @@ def dle_family(model: str) -> str:
 def _usable(cells: Cells) -> bool:
     pruned = "ASP" in cells["column"]
     return (
-        cells["precision"] in _DLE_PRECISIONS
-        and float(cells["throughput"]) > 0
-        and bool(cells["gpu_id"])
-        and not pruned
+        cells["precision"] in DLE_PRECISIONS and float(cells["throughput"]) > 0 and bool(cells["gpu_id"]) and not pruned
     )
 
 
 def _dle_key(cells: Cells, tables: Tables) -> tuple[str, ...]:
     gpu = tables.catalogue.gpu(cells["gpu_id"])
     assert gpu is not None
-    precision = _DLE_PRECISIONS[cells["precision"]]
+    precision = DLE_PRECISIONS[cells["precision"]]
     if precision == FLOAT32 and gpu.tf32_tensor_tflops:
         precision = TF32  # What the containers do without being asked.
     name = (cells["framework"], cells["model"], cells["variant"], cells["context"], cells["seq_len"], cells["unit"])
