@@ -8,8 +8,6 @@ import sys
 from typing import Any
 
 from gpuscope.cli.streams import print_document
-from gpuscope.cli.validation_text import validation_text
-from gpuscope.engine.validate import validation
 
 
 def add_commands(commands: Any) -> None:
@@ -28,6 +26,10 @@ def add_commands(commands: Any) -> None:
 
 
 def _validate(options: argparse.Namespace) -> int:
+    # Loaded only here: fits and published rows take more modules than all other commands together.
+    from gpuscope.cli.validation_text import validation_text
+    from gpuscope.engine.validate import validation
+
     progress = _Progress()
     try:
         report = validation(options.study, progress=progress.show)
