@@ -8,6 +8,7 @@ import msgspec
 
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.choice.places import in_region, known_places, place_name
+from gpuscope.advisor.cost.quotes import check_quotes
 from gpuscope.advisor.cost.terms import check_economics
 from gpuscope.advisor.job.precision import precision_of
 from gpuscope.domain.recommendation import Constraints
@@ -45,6 +46,7 @@ def check(constraints: Constraints, catalogue: Catalogue) -> None:
     for precision in (*constraints.precisions, *filter(None, (constraints.precision,))):
         precision_of(precision)
     check_economics(constraints.economics)
+    check_quotes(constraints.economics, catalogue)
     _check_work(constraints)
     _check_acquisition(constraints)
     _check_serving(constraints.serving)

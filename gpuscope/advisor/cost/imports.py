@@ -1,8 +1,7 @@
-"""Prices from a file that the person gives, whichever of three kinds it is; and the catalogue with them in it."""
+"""Prices from a file that the person gives, whichever of three kinds it is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,8 +61,3 @@ def _check_size(path: Path) -> None:
         raise CatalogueError(f"{path} cannot be read ({error.strerror}). {GIVEN.file}") from error
     if size > _MOST_BYTES:
         raise CatalogueError(f"{path} has {size / 1e6:,.0f} MB, more than any list of prices. {GIVEN.file}")
-
-
-def with_offers(catalogue: Catalogue, offers: Iterable[CatalogueOffer]) -> Catalogue:
-    """The catalogue with imported offers in addition to its own; quotes stay in the economics."""
-    return Catalogue(catalogue.gpus, catalogue.cpus, (*catalogue.offers, *offers), catalogue.systems)

@@ -1,11 +1,10 @@
-"""What a configuration costs: rented by the hour, or bought."""
+"""Published prices: how old they are, what GPUs cost at launch, and which are on sale."""
 
 from __future__ import annotations
 
 from datetime import date
 
 from gpuscope.advisor.catalogue.specs import CatalogueOffer, GpuSpec
-from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Offer
 
 FRESH_DAYS = 30
@@ -26,11 +25,6 @@ def is_stale(price_date: str | None, today: date, *, spot: bool = False) -> bool
     """Older than 30 days (a spot price: than one day), or undated."""
     fresh_days = FRESH_SPOT_DAYS if spot else FRESH_DAYS
     return price_date is None or (today - date.fromisoformat(price_date)).days > fresh_days
-
-
-def hourly_price(offer: CatalogueOffer) -> float | None:
-    """US dollars an hour of the whole instance: on demand, else spot; None: no price is known."""
-    return offer.on_demand_usd_per_hour or offer.spot_usd_per_hour
 
 
 def shown_offer(offer: CatalogueOffer, today: date, *, spot: bool = False) -> Offer:
@@ -55,11 +49,6 @@ def shown_offer(offer: CatalogueOffer, today: date, *, spot: bool = False) -> Of
         virtual_cpus=offer.virtual_cpus,
         memory_gib=offer.memory_gib,
     )
-
-
-def rent_usd(seconds: Range | None, usd_per_hour: float) -> Range | None:
-    """Cost of renting for that time; None when the time is not known."""
-    return None if seconds is None else seconds.scaled(usd_per_hour / 3600)
 
 
 def purchase_usd(gpu: GpuSpec, count: int) -> float | None:

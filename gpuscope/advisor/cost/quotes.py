@@ -15,7 +15,8 @@ from pathlib import Path
 
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.catalogue.table import GIVEN, Row, read_rows
-from gpuscope.domain.economics import Quote
+from gpuscope.domain.economics import Economics, Quote
+from gpuscope.domain.money import to_usd
 from gpuscope.errors import UsageError
 
 KINDS = ("buy", "rent", "spot", "reserved")
@@ -59,6 +60,18 @@ def parse_quote(text: str, catalogue: Catalogue) -> Quote:
     for word in words:
         _add_detail(fields, word, wrong)
     return _checked(Quote(**fields), catalogue, wrong)  # type: ignore[arg-type]  # each field was made of its own type
+
+
+def check_quotes(economics: Economics, catalogue: Catalogue) -> None:
+    """Refuse quotes that make no sense, wherever they come from.
+
+    Raises:
+        UsageError: one sentence that says which quote and why.
+    """
+    for quote in economics.quotes:
+        words = f"{quote.gpu} x{quote.count} {quote.kind} {quote.price:g} {quote.currency}"
+        _checked(quote, catalogue, _refusal(f"The quote {words!r}"))
+        to_usd(quote.price, quote.currency, economics)
 
 
 def read_quotes(path: Path, catalogue: Catalogue) -> tuple[Quote, ...]:

@@ -93,19 +93,6 @@ def own_or_rent(
     return OwnOrRent(what, use, economics, terms, purchase, power, rents, compared, costs)
 
 
-def cost_over_years(
-    what: Configuration,
-    offers: Iterable[CatalogueOffer],
-    power: MachinePower | None,
-    use: Use,
-    economics: Economics,
-    today: date,
-    rival: RentPrice | None = None,
-) -> CostOverYears:
-    """The part of `own_or_rent` that goes into a recommendation."""
-    return own_or_rent(what, offers, power, use, economics, today, rival).costs
-
-
 def _rental(rents: Rents, use: Use, years: int, terms: Terms) -> RentalCost:
     hours, taxed = use.hours(years), 1 + terms.tax_share
     spot: Range | None = None

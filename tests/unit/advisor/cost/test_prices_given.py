@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuscope.advisor.cost.imports import read_prices, with_offers
+from gpuscope.advisor.choice.constraints import check
+from gpuscope.advisor.cost.imports import read_prices
 from gpuscope.advisor.cost.quotes import parse_quote
-from gpuscope.domain.economics import Quote
+from gpuscope.domain.economics import Economics, Quote
+from gpuscope.domain.recommendation import Constraints
 from gpuscope.errors import CatalogueError, GpuscopeError, UsageError
 from tests.unit.advisor.advisor_jobs import shipped
 
@@ -187,13 +189,22 @@ def test_no_bytes_break_the_reading_of_files(tmp_path_factory: pytest.TempPathFa
         read_prices(path, shipped())
 
 
-# In the catalogue
+# From elsewhere
 
 
-def test_imported_offers_come_in_addition(tmp_path: Path) -> None:
-    rows = "gpu_1x_l4,L4,1,8,30,0.31,,eu-north,,\n"
-    found = read_prices(written(tmp_path, SKYPILOT + rows), shipped(), "2026-11-29")
-    mine = with_offers(shipped(), found.offers)
-    assert len(mine.offers) == len(shipped().offers) + 1
-    assert mine.gpus == shipped().gpus
-    assert found.offers[0] in mine.offers
+@pytest.mark.parametrize(
+    ("quote", "words"),
+    [
+        (Quote(gpu="h900", price=1.0), "the catalogue has no GPU 'h900'"),
+        (Quote(gpu="l4", price=0.0), "a price of 0 makes no sense"),
+        (Quote(gpu="l4", price=1.0, date="soon"), "'soon' is no date"),
+        (Quote(gpu="l4", price=1.0, valid_until="2026-02-30"), "'2026-02-30' is no date"),
+        (Quote(gpu="l4", price=1.0, kind="lease"), "'lease' is not one of"),
+        (Quote(gpu="l4", price=1.0, count=0), "0 GPUs make no sense"),
+        (Quote(gpu="l4", price=1.0, currency="SEK"), "how many SEK one US dollar costs"),
+    ],
+)
+def test_quotes_from_elsewhere_are_checked_with_the_constraints(quote: Quote, words: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        check(Constraints(economics=Economics(quotes=(quote,))), shipped())
+    assert words in str(raised.value)

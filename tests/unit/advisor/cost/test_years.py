@@ -13,7 +13,7 @@ from gpuscope.advisor.cost.configuration import Configuration, Use, use_of
 from gpuscope.advisor.cost.machine import MachinePower, machine_power
 from gpuscope.advisor.cost.ownership import interest_share
 from gpuscope.advisor.cost.rent import RentPrice
-from gpuscope.advisor.cost.years import OwnOrRent, cost_over_years, own_or_rent
+from gpuscope.advisor.cost.years import OwnOrRent, own_or_rent
 from gpuscope.domain.base import Range
 from gpuscope.domain.economics import Economics, OwnershipCost, Quote
 from tests.unit.advisor.advisor_jobs import TODAY, gpu, offer, shipped
@@ -142,7 +142,7 @@ def test_without_a_price_it_needs_a_quote() -> None:
 def test_without_a_rent_a_rival_says_what_it_is_worth() -> None:
     assert outcome(offers=()).costs.worth_below_usd is None
     rival = RentPrice(10.0, "renting 2× L4 from alpha for the same work")
-    found = cost_over_years(eight(None), (), TEN_KW, Use(), economics(), TODAY, rival)
+    found = own_or_rent(eight(None), (), TEN_KW, Use(), economics(), TODAY, rival).costs
     assert found.worth_below_usd == pytest.approx(outcome(eight(None)).costs.worth_below_usd)
     assert found.compared_rent.startswith("renting 2× L4")
     assert found.rent == ()
