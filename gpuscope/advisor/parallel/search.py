@@ -19,6 +19,7 @@ from gpuscope.advisor.parallel.subject import Subject, subject_of
 from gpuscope.advisor.parallel.table import table_of
 from gpuscope.advisor.parallel.topology import Topology
 from gpuscope.advisor.parallel.training import Answer, answer, modelled_how, modelled_step
+from gpuscope.advisor.timing.rates import KERNEL_LATENCY_S
 from gpuscope.advisor.timing.time_model import StepTime
 from gpuscope.domain.recommendation import Layout
 
@@ -121,7 +122,8 @@ def _scaled(subject: Subject, topology: Topology, single: StepTime, found: Answe
     if steps is None or (single.seconds is None and not subject.modelled):
         why = single.how if single.seconds is None else "the bytes of its gradients are not known"
         return Scaled(None, found.batches, 0.0, 0.0, why, "", details)
-    mid = float(steps.seconds[index]) + job.data_wait_s * found.batches / topology.gpus
+    seconds = float(steps.seconds[index])
+    mid = max(seconds, KERNEL_LATENCY_S) + job.data_wait_s * found.batches / topology.gpus
     sharded = float(found.table.zero[index]) >= _SHARDED_PARAMETERS
     messages, exposed = float(steps.messages_s[index]), float(steps.exposed_s[index])
     doubts = spread_doubts(
@@ -130,14 +132,14 @@ def _scaled(subject: Subject, topology: Topology, single: StepTime, found: Answe
         sharded=sharded,
         shape_known=subject.shape is not None,
         modelled=subject.modelled,
-        exposed_share=exposed / float(steps.seconds[index]),
+        exposed_share=exposed / seconds if seconds else 0.0,
     )
     basis = modelled_step(subject, mid, details.basis) if subject.modelled else single
-    seconds = step_range(job, basis, mid, max(0.0, messages - exposed), doubts, topology.gpus_per_node)
+    range_ = step_range(job, basis, mid, max(0.0, messages - exposed), doubts, topology.gpus_per_node)
     how = basis.how
     if messages:
         how += f"; {messages:.2g} s of messages over {_links(topology)}, {exposed:.2g} s of it not hidden"
-    return Scaled(seconds, found.batches, messages, exposed, how, found.fabric.how if messages else "", details)
+    return Scaled(range_, found.batches, messages, exposed, how, found.fabric.how if messages else "", details)
 
 
 def _links(topology: Topology) -> str:
