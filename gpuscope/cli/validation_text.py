@@ -96,7 +96,7 @@ def _own(own: OwnRuns) -> str:
     lines = ["This machine's own runs:"]
     if not own.runs:
         lines.append(
-            f"Predictions are kept for {own.predicted_jobs} jobs; none of them has run on a recommended GPU yet."
+            f"Jobs with predictions: {own.predicted_jobs}; none of them has run on a recommended GPU yet."
             if own.predicted_jobs
             else "Nothing was predicted on this machine yet: `gpuscope advise` keeps what it predicts."
         )

@@ -103,7 +103,7 @@ def test_decisions_own_runs_and_an_early_end_are_shown() -> None:
 
 def test_predicted_jobs_that_have_not_run_are_counted() -> None:
     text = validation_text(report(own=OwnRuns(predicted_jobs=3)), details=False)
-    assert "Predictions are kept for 3 jobs" in text
+    assert "Jobs with predictions: 3" in text
 
 
 @pytest.mark.parametrize(
