@@ -90,7 +90,11 @@ def write_fitted_engines(tables: Tables, folder: Path) -> None:
         graphs=fitted_engines(rows, tables.catalogue, tables.calibration),
         llama_cpp=fitted_llama_cpp(rows, tables.catalogue, tables.calibration),
     )
-    write_engines(folder / ENGINES_FILE, engines, "fit to published/decoding.csv")
+    names = {
+        "graphs": (*_ENGINE, "request_s", *dict.fromkeys(SPREADS.values())),
+        "llama_cpp": (*_LLAMA_CPP, SPREADS[DECODE]),
+    }
+    write_engines(folder / ENGINES_FILE, engines, names, "fit to published/decoding.csv")
 
 
 def with_spreads(
