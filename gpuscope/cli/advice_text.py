@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gpuscope.cli.mix_table import MIX_MARKS, mix_table
 from gpuscope.cli.tables import MARKS, candidate_table
+from gpuscope.domain.mix import MixRecommendation
 from gpuscope.domain.recommendation import Recommendation
 
 
@@ -16,6 +18,21 @@ def recommendation_text(recommendation: Recommendation, shown: int | None) -> st
         shown: so many candidates; None: all.
     """
     return "\n".join(_lines(recommendation, shown)).rstrip()
+
+
+def mix_text(mix: MixRecommendation, shown: int | None) -> str:
+    """The advice on several jobs for a terminal."""
+    return "\n".join(_mix_lines(mix, shown)).rstrip()
+
+
+def _mix_lines(mix: MixRecommendation, shown: int | None) -> Iterator[str]:
+    yield mix.sentence
+    yield ""
+    if mix.options:
+        yield mix_table(mix, shown)
+        yield MIX_MARKS
+    yield from _block("How far inputs may move", [each.sentence for each in mix.sensitivity])
+    yield from _block("Assumed", mix.assumptions)
 
 
 def _lines(recommendation: Recommendation, shown: int | None) -> Iterator[str]:

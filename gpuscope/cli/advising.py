@@ -7,11 +7,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from gpuscope.cli.advice_text import recommendation_text
+from gpuscope.cli.advice_text import mix_text, recommendation_text
+from gpuscope.cli.arguments import names
 from gpuscope.cli.constraint_options import Asked, add_constraints, asked
 from gpuscope.cli.streams import print_document, say
+from gpuscope.domain.mix import MixRecommendation
 from gpuscope.domain.recommendation import Recommendation
-from gpuscope.engine.advise import advise, read_footprint
+from gpuscope.engine.advise import advise, advise_mix, read_footprint
 from gpuscope.engine.footprint import footprint_of
 from gpuscope.engine.predictions import remember
 from gpuscope.engine.session import keep_document, open_session
@@ -27,8 +29,19 @@ def add_commands(commands: Any) -> None:
         help="which GPU configuration to buy or rent for a job",
         description="Rank GPU configurations for what a session (or a footprint file) shows, within constraints.",
     )
-    parser.add_argument("file", metavar="FILE", type=Path, nargs="?", help="session (*.gpuscope)")
-    parser.add_argument("--footprint", metavar="FP.json", type=Path, help="a footprint document instead of a session")
+    parser.add_argument(
+        "files", metavar="FILE", type=Path, nargs="*", help="session (*.gpuscope); several are advised on together"
+    )
+    parser.add_argument(
+        "--footprint", metavar="FP.json", type=Path, action="append", default=[],
+        help="a footprint document, instead of a session or besides",
+    )  # fmt: skip
+    group = parser.add_argument_group("several jobs")
+    group.add_argument(
+        "--runs-per-month", metavar="N,...", type=_frequencies, default=(),
+        help="how often each job runs, sessions first: what to buy and rent for all of them together",
+    )  # fmt: skip
+    group.add_argument("--growth", metavar="SHARE", type=_growth, default=0.0, help="more runs each year, such as 20%%")
     add_constraints(parser)
     parser.add_argument(
         "--all", action="store_true", help=f"list every candidate, not only the first {SHOWN_CANDIDATES}"
@@ -38,20 +51,46 @@ def add_commands(commands: Any) -> None:
 
 
 def _advise(options: argparse.Namespace) -> int:
-    if (options.file is None) == (options.footprint is None):
-        raise UsageError("Name one session, or one footprint with --footprint FILE.")
     wanted = asked(options)
     for note in wanted.notes:
         say(note)
-    if options.footprint is not None:
-        recommendation = advise(read_footprint(options.footprint), wanted.constraints, wanted.offers)
+    shown = None if options.all else SHOWN_CANDIDATES
+    if options.runs_per_month or len(options.files) + len(options.footprint) > 1:
+        mix = _of_mix(options, wanted)
+        return _print(mix, mix_text(mix, shown), options)
+    if len(options.files) + len(options.footprint) != 1:
+        raise UsageError("Name a session, or a footprint with --footprint FILE.")
+    if options.files:
+        recommendation = _of_session(options.files[0], wanted)
     else:
-        recommendation = _of_session(options.file, wanted)
+        recommendation = advise(read_footprint(options.footprint[0]), wanted.constraints, wanted.offers)
+    return _print(recommendation, recommendation_text(recommendation, shown), options)
+
+
+def _print(document: Recommendation | MixRecommendation, text: str, options: argparse.Namespace) -> int:
     if options.json:
-        print_document(recommendation, sys.stdout)
+        print_document(document, sys.stdout)
     else:
-        print(recommendation_text(recommendation, None if options.all else SHOWN_CANDIDATES))
+        print(text)
     return 0
+
+
+def _of_mix(options: argparse.Namespace, wanted: Asked) -> MixRecommendation:
+    """Advise on several jobs; each keeps the name of its file."""
+    paths = [*options.files, *options.footprint]
+    if len(options.runs_per_month) != len(paths):
+        raise UsageError(
+            f"Say for each of the {len(paths)} jobs how often it runs in a month, such as --runs-per-month 40,4."
+        )
+    jobs = []
+    for path, runs in zip(paths, options.runs_per_month, strict=True):
+        if path in options.footprint:
+            footprint = read_footprint(path)
+        else:
+            with open_session(path) as reader:
+                footprint = footprint_of(reader)
+        jobs.append((path.stem, footprint, runs))
+    return advise_mix(jobs, wanted.constraints, growth_per_year=options.growth, offers=wanted.offers)
 
 
 def _of_session(path: Path, wanted: Asked) -> Recommendation:
@@ -62,3 +101,19 @@ def _of_session(path: Path, wanted: Asked) -> Recommendation:
         remember(reader.manifest, footprint, recommendation)
     keep_document(path, "recommendation", recommendation)
     return recommendation
+
+
+def _frequencies(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in names(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} are no numbers of runs: write them like 40,4") from None
+
+
+def _growth(text: str) -> float:
+    """`20%` or `0.2`."""
+    percent = text.strip().endswith("%")
+    try:
+        return float(text.strip().removesuffix("%")) / (100 if percent else 1)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no growth: write it like 20% or 0.2") from None

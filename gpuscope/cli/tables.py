@@ -55,7 +55,7 @@ def _name(candidate: Candidate, *, several: bool) -> list[str]:
         details.append("?")
     room = _NAME_WIDTH - sum(1 + len(detail) for detail in details)
     how = f"rent {candidate.offer.provider}" if candidate.offer else candidate.acquisition
-    return [" ".join([_cut(text, room), *details]), _cut(how, _HOW_WIDTH)]
+    return [" ".join([cut(text, room), *details]), cut(how, _HOW_WIDTH)]
 
 
 def _timed(candidate: Candidate) -> list[str]:
@@ -82,7 +82,8 @@ def _costs(candidate: Candidate, economics: Economics) -> list[str]:
     ]
 
 
-def _cut(text: str, width: int) -> str:
+def cut(text: str, width: int) -> str:
+    """At most that many characters, the last a mark where some are left out."""
     return text if len(text) <= width else text[: width - 1].rstrip() + "…"
 
 

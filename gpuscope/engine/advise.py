@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -14,8 +15,11 @@ from gpuscope.advisor.calibration.model import Calibration
 from gpuscope.advisor.catalogue.loading import Catalogue, load_catalogue
 from gpuscope.advisor.catalogue.specs import CatalogueOffer
 from gpuscope.advisor.choice.advisor import Advisor
+from gpuscope.advisor.mix.advising import recommend_mix
+from gpuscope.advisor.mix.jobs import AskedJob
 from gpuscope.domain.base import from_json
 from gpuscope.domain.footprint import SCHEMA, Footprint
+from gpuscope.domain.mix import MixRecommendation
 from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.errors import UsageError
 
@@ -67,6 +71,30 @@ def advise(footprint: Footprint, constraints: Constraints, offers: tuple[Catalog
         CatalogueError: the catalogue or the calibration is damaged.
     """
     return advisor_of(footprint, offers).recommend(constraints)
+
+
+def advise_mix(
+    jobs: Sequence[tuple[str, Footprint, float]],
+    constraints: Constraints,
+    *,
+    growth_per_year: float = 0.0,
+    offers: tuple[CatalogueOffer, ...] = (),
+) -> MixRecommendation:
+    """What to get for several jobs together.
+
+    Args:
+        jobs: of each its name, what it uses, and how often it runs in a month.
+        constraints: hold for each run.
+        growth_per_year: 0.2: each year a fifth more runs than the year before.
+        offers: the person's own, besides the catalogue's.
+
+    Raises:
+        UsageError: the constraints contradict each other, or a job's work is not known.
+        CatalogueError: the catalogue or the calibration is damaged.
+    """
+    asked = [AskedJob(*job) for job in jobs]
+    advisors = [advisor_of(job.footprint, offers) for job in asked]
+    return recommend_mix(asked, advisors, constraints, growth_per_year)
 
 
 def _with(offers: tuple[CatalogueOffer, ...]) -> Catalogue:

@@ -96,6 +96,19 @@ class Advisor:
             prices_as_of=price_dates(candidates),
         )
 
+    def options(self, constraints: Constraints) -> Found:
+        """Every configuration, judged, for whoever puts several jobs together.
+
+        Raises:
+            UsageError: the constraints contradict each other.
+        """
+        check(constraints, self._catalogue)
+        return self._search(constraints)
+
+    def assumed(self, constraints: Constraints) -> tuple[str, ...]:
+        """What the predictions take for granted."""
+        return self._predictions.variants(constraints)[0].job.assumptions
+
     def _search(self, constraints: Constraints) -> Found:
         work = work_of(self._predictions.variants(constraints)[0].job, constraints)
         builder = Builder(self._predictions, work, constraints, self._catalogue, self._today)

@@ -1,0 +1,1 @@
+"""Several jobs that come again and again: one purchase serves many."""
