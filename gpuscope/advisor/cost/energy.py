@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuscope.advisor.catalogue.specs import CpuSpec, GpuSpec
-from gpuscope.advisor.cost.power import BOARD_POWER_SHARE, Load, load_of, mean_watts
+from gpuscope.advisor.cost.power import BOARD_POWER_SHARE, load_of, mean_watts
 from gpuscope.advisor.job.job import Job
 from gpuscope.advisor.timing.step import StepTime
 from gpuscope.domain.base import Range
@@ -43,24 +43,6 @@ def power_watts(job: Job, gpu: GpuSpec, count: int, step: StepTime | None = None
     assumed = BOARD_POWER_SHARE.scaled(gpu.tdp_w * count)
     low, high = BOARD_POWER_SHARE.low, BOARD_POWER_SHARE.high
     return assumed, f"{low:.0%} to {high:.0%} of {gpu.tdp_w:g} W × {count}, assumed: its operators are not known"
-
-
-def serving_power_watts(
-    gpu: GpuSpec, count: int, precision: str, flops_per_s: float, bytes_per_s: float
-) -> tuple[Range | None, str]:
-    """Mean power of all GPUs of a service at work, and where it comes from.
-
-    Args:
-        gpu: where it runs.
-        count: of GPUs.
-        precision: compute precision.
-        flops_per_s: of one GPU, prompts and output.
-        bytes_per_s: that one GPU reads of weights and cache.
-    """
-    watts = mean_watts(Load(1.0, flops_per_s, bytes_per_s, precision), gpu)
-    if watts is None:
-        return None, "the catalogue does not know its board power or rates"
-    return watts.scaled(count), f"from the weights and caches that it reads on a board of {gpu.tdp_w:g} W, × {count}"
 
 
 def cpu_power_watts(cpu: CpuSpec, cores: float | None = None) -> tuple[Range | None, str]:

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from gpuscope import paths
 from gpuscope.advisor.catalogue.specs import CpuSpec, GpuSpec
 from gpuscope.advisor.cost.configuration import Configuration
-from gpuscope.advisor.cost.energy import cpu_power_watts, energy_kwh, power_watts, serving_power_watts
+from gpuscope.advisor.cost.energy import cpu_power_watts, energy_kwh, power_watts
 from gpuscope.advisor.cost.machine import machine_power, overhead_w
 from gpuscope.advisor.cost.power import POWER, Load, load_of, mean_watts
+from gpuscope.advisor.cost.service import service_watts
 from gpuscope.advisor.job.job import Job, prepare
 from gpuscope.advisor.timing.step import StepTime
 from gpuscope.advisor.timing.time_model import step_on_gpu
@@ -27,6 +28,7 @@ from gpuscope.advisor.validation.tables import Tables
 from gpuscope.domain.base import Range
 from gpuscope.domain.footprint import Energy, Footprint
 from gpuscope.domain.recommendation import Constraints
+from gpuscope.domain.serving import Serving, ServingTarget
 from tests.unit.advisor.advisor_jobs import cpu_footprint, gpu, gpu_footprint, ops, shipped
 
 
@@ -157,11 +159,20 @@ def test_without_operators_and_measurement_it_is_a_share_of_the_board() -> None:
 
 
 def test_power_of_a_service() -> None:
-    """70B in 16 bits on four H100, 64 requests: measured 357 W a GPU at most and 266 W with that batch."""
-    watts, _ = serving_power_watts(known("h100-sxm5-80gb"), 4, "bfloat16", 28.6e12, 493e9)
+    """Llama 3.1 70B in 16 bits on four H100, 64 requests at a time: 266 W a GPU were measured (power.csv)."""
+    serving = Serving(
+        replicas=2,
+        concurrent_per_replica=64.0,
+        requests_per_second=Range.exact(2 * 811.45 / 461.2),
+        weights_bytes=141_200_000_000,
+        cache_bytes_per_token=327_680.0,
+    )
+    target = ServingTarget(output_tokens=461.2)
+    watts, _ = service_watts(serving, target, known("h100-sxm5-80gb"), 4, "bfloat16", 70.6e9)
     assert watts is not None
-    assert 4 * 220 < watts.mid < 4 * 320
-    assert serving_power_watts(gpu(tdp_w=None), 1, "bfloat16", 0.0, 0.0)[0] is None
+    assert watts.low < 8 * 266.9 < watts.high
+    assert service_watts(serving, target, gpu(tdp_w=None), 4, "bfloat16", 70.6e9)[0] is None
+    assert service_watts(Serving(replicas=1), target, known("l4"), 1, "bfloat16", 7e9)[0] is None
 
 
 def test_power_of_a_cpu() -> None:
