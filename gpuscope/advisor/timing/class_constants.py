@@ -70,6 +70,8 @@ STARTING_FACTORS: dict[str, float] = {
     "training/depthwise": 5.1,
     "training/grouped": 3.9,
     "training/grouped/nhwc": 14.0,
+    "training/conv_1x1/nhwc": 2.1,
+    "training/conv_kxk/nhwc": 2.9,
     "training/batch_norm": 6.2,
     "training/layer_norm": 3.4,
     "training/elementwise": 4.3,

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gpuscope.advisor.job.job import Job
+from gpuscope.advisor.job.job import TRAINING, Job
 from gpuscope.advisor.timing import rates
+from gpuscope.advisor.timing.class_constants import layout_variant
 from gpuscope.advisor.timing.uncertainty import Doubt, combined, doubt
 from gpuscope.domain.base import Range
+from gpuscope.domain.footprint import Op
 
 MEASURED, CALIBRATED, SPECIFICATION = "measured", "calibrated", "specification"
 
@@ -72,9 +74,15 @@ def assembled(
 
 def change_doubts(job: Job) -> tuple[Doubt, ...]:
     """Reasons for doubt in what is wanted otherwise than it ran."""
+    trained = job.stage_changed and job.stage == TRAINING
     changes = {
         "precision_change": job.precision != job.source_precision,
-        "stage_change": job.stage_changed and job.stage == "training",
+        "stage_change": trained,
         "compile_change": job.compiled != job.source_compiled,
+        "grouped_channels_last": trained and any(_is_grouped_channels_last(op) for op in job.source_ops),
     }
     return tuple(doubt(code, job.calibration) for code, changed in changes.items() if changed)
+
+
+def _is_grouped_channels_last(op: Op) -> bool:
+    return op.kind == "grouped" and layout_variant(op) is not None

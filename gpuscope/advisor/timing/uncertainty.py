@@ -47,6 +47,8 @@ _UNCALIBRATED: dict[str, Doubt] = {
     "eight_bit": Doubt("computed in 8 bits: which layers a framework converts is not known", 1.4),
     # 36% for plain ratios.
     "stage_change": Doubt("training and inference exchanged", 1.36),
+    # Published training runs lie up to four times above and below one factor for all widths of groups.
+    "grouped_channels_last": Doubt("backward passes of grouped convolutions, channels last, vary several times", 2.2),
     # Eager against compiled: 15% at the median, 36% at the 90th percentile.
     "compile_change": Doubt("compiled or not, unlike the run", 1.36),
     # An L4 sustains 28% of its FP32 peak, 300 W cards at most 55%: how much is lost depends on the mix of work.

@@ -79,6 +79,11 @@ class TimmRow(NamedTuple):
         """Whether releases of PyTorch differ in the operators that the model needs."""
         return UNFUSED_MODE in self.table.modes
 
+    @property
+    def has_grouped(self) -> bool:
+        """Whether it has grouped convolutions that are not depthwise."""
+        return any(row[0] == "grouped" for row in self.table.modes[MIXED_MODE])
+
     def float32_ops(self) -> tuple[Op, ...]:
         """Inference in float32, as a dry run or a run on a CPU shows it."""
         return self.table.ops(FLOAT32_MODE, self.batch, self.layout)
