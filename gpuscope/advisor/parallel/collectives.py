@@ -41,6 +41,8 @@ class Fabric(NamedTuple):
     """GPUs that bridges join; as many as in the machine where there are none."""
     island_bytes_per_s: float
     """0: there are none."""
+    mesh: int
+    """GPUs over which a GPU's own links are spread; 0: a switch or a bus gives any group all of them."""
     how: str
 
 
@@ -85,6 +87,7 @@ def fabric_of(topology: Topology, rates: ParallelRates) -> Fabric:
         network_hop_s=network.hop_us * 1e-6 if network else 0.0,
         island=island,
         island_bytes_per_s=island_bytes,
+        mesh=(intra.mesh or 0) if intra is not None else 0,
         how="; ".join(notes),
     )
 
@@ -148,13 +151,22 @@ def _seconds(moved: Any, group: Group, fabric: Fabric, inside_bytes_per_s: float
     inside = _members_inside(group, fabric)
     outside = np.asarray(group.size) > inside
     reach = np.where(np.asarray(group.size) * group.stride <= fabric.island, fabric.island_bytes_per_s, 0.0)
-    local = np.where(inside > 1, np.maximum(inside_bytes_per_s, reach), np.inf)
+    links = _links_used(inside, fabric)
+    local = np.where(inside > 1, np.maximum(inside_bytes_per_s * links, reach), np.inf)
     cards = fabric.network_bytes_per_s * inside / fabric.gpus_per_node
     bus = np.where(outside, np.minimum(local, cards), local)
     ramp = np.where(outside, fabric.network_ramp_s, fabric.inside_ramp_s)
     wire = moved / bus
     seconds = wire + 2 * np.sqrt(ramp * wire) + _start(group, fabric, tree=tree)
     return np.where(np.asarray(group.size) > 1, seconds, 0.0)
+
+
+def _links_used(inside: Any, fabric: Fabric) -> Any:
+    """Share of a GPU's links that lead to members of its group: one in each direction of a mesh."""
+    import numpy as np
+
+    mesh = np.asarray(fabric.mesh)
+    return np.where(mesh > 1, np.minimum(1.0, inside / np.maximum(mesh, 1)), 1.0)
 
 
 def _start(group: Group, fabric: Fabric, *, tree: bool) -> Any:

@@ -38,6 +38,7 @@ _GIGABYTES = re.compile(r"(\d+(?:\.\d+)?) GB/s")
 _GIGABITS = re.compile(r"(\d+(?:/\d+)*) (?:Gb/s|GbE)")
 _BRIDGED = re.compile(r"(\d)-way")
 _USUAL_BRIDGE = 2
+_BOARD, _POINT_TO_POINT_BOARD = 8, 4
 _NVLINK_NETWORK_NODE = 8
 _RACK = re.compile(r"NVL72", re.IGNORECASE)
 _RACK_GPUS = 72
@@ -60,6 +61,8 @@ class Link(NamedTuple):
     """GPUs that bridges join; None: the link reaches all."""
     between_islands_bytes_per_s: float | None = None
     """Of a GPU, where there are islands."""
+    mesh: int | None = None
+    """GPUs over which a GPU's own links are spread, without a switch: fewer of them use fewer links."""
 
 
 class Topology(NamedTuple):
@@ -140,9 +143,15 @@ def _inside(gpu: GpuSpec, count: int, description: str) -> Link | None:
         return Link(text, PCIE, pcie, pcie_how)
     how = f"{total:g} GB/s in both directions"
     if kind != NVLINK_BRIDGE:
-        return Link(text, kind, total / 2 * 1e9, how)
+        mesh = None if kind == NVSWITCH else max(count, _mesh(text))
+        return Link(text, kind, total / 2 * 1e9, how, mesh=mesh)
     ways = [int(found) for found in _BRIDGED.findall(text)] or [_USUAL_BRIDGE]
     return Link(text, kind, total / 2 * 1e9, how, max(ways), pcie)
+
+
+def _mesh(text: str) -> int:
+    """GPUs of the whole board, of which a smaller machine is a part."""
+    return _POINT_TO_POINT_BOARD if "point-to-point" in text.lower() else _BOARD
 
 
 def _pcie(gpu: GpuSpec) -> tuple[float, str]:
