@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuscope.advisor.validation.decisions import Score
-from gpuscope.advisor.validation.outcome import Outcome
 from gpuscope.advisor.validation.studying import StudyResult
-from gpuscope.advisor.validation.summary import Stratum
+from gpuscope.advisor.validation.summary import Stratum, WorstRow
 from gpuscope.advisor.validation.words import (
     HEADINGS,
     LEGEND,
-    UNKNOWN,
     figure_cells,
     goal_text,
     percent,
@@ -61,7 +59,7 @@ def _details(study: StudyResult) -> Iterator[str]:
     yield f"{study.name}: {study.description} Not fitted on: {'; '.join(study.summary.held_out)}."
     rows = [_stratum_cells(stratum) for stratum in study.summary.strata]
     yield table(["part", "", *HEADINGS], rows, right=(2, 3, 4, 5, 6))
-    worst = [_worst_cells(outcome) for outcome in study.summary.worst]
+    worst = [_worst_cells(row) for row in study.summary.worst]
     yield "Worst rows:\n" + table(["row", "predicted", "measured", "unit"], worst, right=(1, 2))
 
 
@@ -69,9 +67,8 @@ def _stratum_cells(stratum: Stratum) -> list[str]:
     return [stratum.by, stratum.name, *figure_cells(stratum.figures)]
 
 
-def _worst_cells(outcome: Outcome) -> list[str]:
-    predicted = UNKNOWN if outcome.predicted is None else f"{outcome.predicted.mid:.4g}"
-    return [outcome.label, predicted, f"{outcome.measured:.4g}", outcome.unit]
+def _worst_cells(row: WorstRow) -> list[str]:
+    return [row.label, f"{row.predicted.mid:.4g}", f"{row.measured:.4g}", row.unit]
 
 
 def _decisions(scores: tuple[Score, ...]) -> str:

@@ -35,11 +35,17 @@ class OwnRun(Value, frozen=True, kw_only=True):
     gpu: str
     """Catalogue id."""
     count: int
+    """GPUs."""
     precision: str
+    """Compute precision."""
     predicted_s: Range
+    """A step, as advised before the run."""
     measured_s: float
+    """Median step of the run."""
     inside: bool
+    """Whether the run lies in the predicted range."""
     sentence: str
+    """All of it for a person."""
 
 
 class OwnRuns(Value, frozen=True, kw_only=True):
@@ -50,7 +56,7 @@ class OwnRuns(Value, frozen=True, kw_only=True):
     runs: tuple[OwnRun, ...] = ()
     """Newest first."""
     inside: int = 0
-    """Of `runs`."""
+    """How many of the runs lie in their predicted range."""
     note: str = ""
     """What is wrong with the file of predictions, if anything."""
 
@@ -60,9 +66,11 @@ class ValidationReport(Value, frozen=True, kw_only=True):
 
     schema: str = SCHEMA
     studies: tuple[StudyResult, ...]
+    """Against published measurements."""
     decisions: tuple[Score, ...] = ()
     """Whether the recommended GPU was truly the best of those measured; empty when single studies were asked for."""
     own: OwnRuns
+    """Against runs on this machine."""
     complete: bool = True
     """False: it was stopped early, and the rest is missing."""
 

@@ -7,9 +7,8 @@ from textwrap import fill
 
 from gpuscope.advisor.validation.decisions import Score
 from gpuscope.advisor.validation.goals import CASES, COVERAGE_GOAL, STRATUM_COVERAGE, STRATUM_ROWS, Case
-from gpuscope.advisor.validation.outcome import Outcome
 from gpuscope.advisor.validation.studying import StudyResult
-from gpuscope.advisor.validation.summary import Stratum, Summary
+from gpuscope.advisor.validation.summary import Stratum, Summary, WorstRow
 from gpuscope.advisor.validation.words import (
     HEADINGS,
     LEGEND,
@@ -109,7 +108,7 @@ def section(result: StudyResult) -> str:
     blocks.append(markdown_table(("part", "", *HEADINGS, ""), [_stratum_cells(s) for s in result.summary.strata]))
     blocks.append("The worst rows:")
     blocks.append(
-        markdown_table(("row", "predicted", "measured", "unit"), [_worst_cells(o) for o in result.summary.worst])
+        markdown_table(("row", "predicted", "measured", "unit"), [_worst_cells(row) for row in result.summary.worst])
     )
     return "\n\n".join(filter(None, blocks))
 
@@ -142,6 +141,5 @@ def _stratum_cells(stratum: Stratum) -> list[str]:
     return [stratum.by, stratum.name, *figure_cells(stratum.figures), "too narrow" if stratum.flagged else ""]
 
 
-def _worst_cells(outcome: Outcome) -> list[str]:
-    predicted = UNKNOWN if outcome.predicted is None else f"{outcome.predicted.mid:.3g}"
-    return [outcome.label, predicted, f"{outcome.measured:.3g}", outcome.unit]
+def _worst_cells(row: WorstRow) -> list[str]:
+    return [row.label, f"{row.predicted.mid:.3g}", f"{row.measured:.3g}", row.unit]

@@ -15,12 +15,20 @@ from gpuscope.domain.recommendation import Recommendation
 from gpuscope.domain.run import RunOutcome
 from gpuscope.engine.doctor import Examination
 from gpuscope.report.model import Report
+from gpuscope.engine.validate import ValidationReport
 from tests.architecture.json_types import describe, reachable
 
 DOCUMENTED = {
     one.__name__: one
     for one in reachable(
-        Footprint, Recommendation, MixRecommendation, Report, RunOutcome, Examination, OutOfMemoryExplanation
+        Footprint,
+        Recommendation,
+        MixRecommendation,
+        Report,
+        RunOutcome,
+        Examination,
+        OutOfMemoryExplanation,
+        ValidationReport,
     )
 }
 
@@ -56,6 +64,6 @@ def test_every_field_has_a_meaning(tables: dict[str, list[Row]]) -> None:
 
 def test_schema_names_are_documented(root: Path) -> None:
     text = (root / "docs" / "json.md").read_text(encoding="utf-8")
-    for one in (Footprint, Recommendation, MixRecommendation, Report, Examination):
+    for one in (Footprint, Recommendation, MixRecommendation, Report, Examination, ValidationReport):
         schema = next(field.default for field in msgspec.structs.fields(one) if field.name == "schema")
         assert f"| `schema` | text | `{schema}`" in text

@@ -49,15 +49,19 @@ class Score(Value, frozen=True, kw_only=True):
     """How a rule did on all situations of one kind."""
 
     data: str
+    """Whose rows, and which GPUs were to choose from."""
     aim: str
-    """One of `AIMS`."""
+    """fastest, cheapest to rent or cheapest to buy"""
     rule: str
+    """Who picked: gpuscope, or a rule of thumb."""
     decisions: int
+    """How many there were."""
     right: float
     """Share of the decisions that took the truly best GPU."""
     mean_regret: float
-    """Time or cost over that of the truly best, as a share."""
+    """Time or cost over that of the truly best, as a share, on average."""
     worst_regret: float
+    """The largest of them."""
 
 
 Weight = Callable[[Option], float | None]

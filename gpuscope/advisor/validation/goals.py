@@ -29,6 +29,7 @@ CASES = (
         "new-generation", "a run on one GPU → a GPU of which only specifications are known", "13–20 / 20–34",
         (0.10, 0.20),
     ),
+    Case("target-runs", "the same, with about eight runs of other models on the target", "13–20 / 20–34", (0.04, 0.12)),
     Case("no-run", "no run at all, only the operators' work", "30 / 41", (0.12, 0.25)),
     Case("v100-a100", "a run on a V100 → an A100, in 16 bits", "11 / 24", (0.09, 0.20)),
     Case("to-16-bit", "a run in FP32 → 16 bits", "138 / 347", (0.15, 0.35)),

@@ -19,9 +19,11 @@ class StudyResult(Value, frozen=True, kw_only=True):
     """What came of one study."""
 
     name: str
+    """As `--study` takes it."""
     description: str = ""
+    """From what to what, on whose rows, in a sentence."""
     case: str = ""
-    """Key of the kind of prediction (`goals.CASES`); empty: none of them."""
+    """Kind of prediction that a goal was set for, such as source-run; empty: none of them."""
     goal: tuple[float, float] | None = None
     """Median and 90th percentile of the relative error that were aimed at, as shares."""
     met: bool | None = None
@@ -29,6 +31,7 @@ class StudyResult(Value, frozen=True, kw_only=True):
     tried: str = ""
     """Of a study whose goal is missed: what was tried, and why it stays."""
     summary: Summary | None = None
+    """Its figures; null when it failed."""
     failure: str = ""
     """Why there is no summary."""
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from gpuscope.advisor.validation.goals import STRATUM_COVERAGE, STRATUM_ROWS
 from gpuscope.advisor.validation.outcome import Outcome
-from gpuscope.domain.base import Value
+from gpuscope.domain.base import Range, Value
 
 WORST_ROWS = 5
 LEAST_ROWS = 10
@@ -25,8 +25,9 @@ class Figures(Value, frozen=True, kw_only=True):
     refused: int
     """Measurements that the product had no prediction for."""
     median_error: float | None = None
-    """Of |predicted ÷ measured − 1|."""
+    """Median of the relative error: predicted ÷ measured − 1 without its sign."""
     p90_error: float | None = None
+    """90th percentile of the relative error."""
     bias: float | None = None
     """Median of the logarithm of predicted ÷ measured: above 0, predictions are too slow."""
     coverage: float | None = None
@@ -50,21 +51,43 @@ class Stratum(Value, frozen=True, kw_only=True):
     by: str
     """family, gpu or precision"""
     name: str
+    """Of the family, GPU or precision; small ones are put together as `7 others`."""
     figures: Figures
+    """Of these rows."""
     flagged: bool
     """30 rows or more, and the ranges hold less than 80% of them."""
+
+
+class WorstRow(Value, frozen=True, kw_only=True):
+    """A measurement that was predicted badly."""
+
+    label: str
+    """What tells the row from others."""
+    gpu: str
+    """Catalogue id of the device that was predicted for."""
+    precision: str
+    """Compute precision that was predicted for."""
+    predicted: Range
+    """In `unit`."""
+    measured: float
+    """In `unit`."""
+    unit: str
+    """Of both, such as s, tokens/s or W."""
 
 
 class Summary(Value, frozen=True, kw_only=True):
     """One study's result."""
 
     overall: Figures
+    """Of all rows."""
     strata: tuple[Stratum, ...]
-    worst: tuple[Outcome, ...]
+    """Of the rows of each family of models, GPU and precision."""
+    worst: tuple[WorstRow, ...]
     """The rows with the largest errors, largest first."""
     held_out: tuple[str, ...]
     """What the constants had not been fitted on."""
     sources: tuple[str, ...]
+    """Who published the rows."""
     refusals: tuple[str, ...]
     """Why rows have no prediction, each reason once."""
 
@@ -74,7 +97,7 @@ def summary_of(outcomes: Sequence[Outcome]) -> Summary:
     return Summary(
         overall=figures_of(outcomes),
         strata=tuple(stratum for part in PARTS for stratum in _strata(outcomes, part)),
-        worst=tuple(sorted(outcomes, key=_badness)[:WORST_ROWS]) if outcomes else (),
+        worst=_worst(outcomes),
         held_out=tuple(sorted({outcome.held_out for outcome in outcomes})),
         sources=tuple(sorted({outcome.source for outcome in outcomes})),
         refusals=tuple(sorted({outcome.refusal for outcome in outcomes if outcome.predicted is None})),
@@ -125,6 +148,21 @@ def _strata_of(part: str, groups: Mapping[str, Sequence[Outcome]]) -> list[Strat
 def _stratum(part: str, name: str, outcomes: Sequence[Outcome]) -> Stratum:
     figures = figures_of(outcomes)
     return Stratum(by=part, name=name, figures=figures, flagged=figures.undercovered)
+
+
+def _worst(outcomes: Sequence[Outcome]) -> tuple[WorstRow, ...]:
+    return tuple(
+        WorstRow(
+            label=outcome.label,
+            gpu=outcome.gpu,
+            precision=outcome.precision,
+            predicted=outcome.predicted,
+            measured=outcome.measured,
+            unit=outcome.unit,
+        )
+        for outcome in sorted(outcomes, key=_badness)[:WORST_ROWS]
+        if outcome.predicted is not None
+    )
 
 
 def _badness(outcome: Outcome) -> tuple[float, str]:
