@@ -27,6 +27,7 @@ COLUMNS = ("InstanceType", "AcceleratorName", "AcceleratorCount", "vCPUs", "Memo
 _NAMES: dict[str, tuple[str, ...]] = {
     "A10": ("a10",), "A10G": ("a10g",), "A40": ("a40",), "A30": ("a30",), "A16": ("a16-per-gpu",),
     "A100": ("a100-sxm4-40gb", "a100-pcie-40gb", "a100-sxm4-80gb", "a100-pcie-80gb"),
+    "A100-40GB": ("a100-sxm4-40gb", "a100-pcie-40gb"),
     "A100-80GB": ("a100-sxm4-80gb", "a100-pcie-80gb"), "A100-80GB-SXM": ("a100-sxm4-80gb",),
     "A4000": ("rtx-a4000",), "RTXA4000": ("rtx-a4000",), "RTXA4500": ("rtx-a4500",), "RTXA5000": ("rtx-a5000",),
     "A6000": ("rtx-a6000",), "RTXA6000": ("rtx-a6000",),
@@ -57,6 +58,7 @@ _GCP_HOST = re.compile(r"(a\d-[a-z]+-)(\d+)g")
 _G2_HOST = re.compile(r"g2-standard-(\d+)")
 _G2_GPUS = {"4": 1, "8": 1, "12": 1, "16": 1, "32": 1, "24": 2, "48": 4, "96": 8}
 _MEMORY = re.compile(r"'SizeInMiB':\s*(\d+)")
+_TPU_SIZE = re.compile(r"^(tpu-\w+)-\d+$")
 _SMALLEST_MIB = 1024
 """Figures below it are GiB under the name of MiB, as RunPod's rows have them."""
 _PCIE_TYPE = re.compile(r"pcie|Standard_NC.*A100", re.IGNORECASE)
@@ -74,6 +76,8 @@ class _Line(NamedTuple):
     """What one row says of a whole machine."""
 
     instance_type: str
+    words: str
+    """All that it says of the GPU, for the form."""
     name: str
     """SkyPilot's name of the GPU."""
     gpus: float
@@ -109,7 +113,7 @@ def read_skypilot(path: Path, catalogue: Catalogue, price_date: str | None = Non
     for line in (*lines, *joined):
         gpu, sure = _gpu_of(line, catalogue)
         if gpu is None:
-            unknown[line.name] += 1
+            unknown[_family(line.name)] += 1
             continue
         if not sure:
             guessed.add(f"{line.name} was taken as {gpu.id}")
@@ -121,6 +125,7 @@ def read_skypilot(path: Path, catalogue: Catalogue, price_date: str | None = Non
 def _line(row: Row) -> _Line:
     return _Line(
         instance_type=row.required("InstanceType"),
+        words=f"{row.text('InstanceType')} {_info(row)}",
         name=row.required("AcceleratorName"),
         gpus=row.positive("AcceleratorCount"),
         memory_bytes=_memory_bytes(row),
@@ -134,11 +139,15 @@ def _line(row: Row) -> _Line:
 
 
 def _memory_bytes(row: Row) -> int | None:
-    found = _MEMORY.search(row.text("GpuInfo")) if row.has("GpuInfo") else None
+    found = _MEMORY.search(_info(row))
     if found is None:
         return None
     size = int(found.group(1))
     return size * (GIB if size < _SMALLEST_MIB else MIB) or None
+
+
+def _info(row: Row) -> str:
+    return row.text("GpuInfo") if row.has("GpuInfo") else ""
 
 
 def _part_key(row: Row) -> tuple[str, float, str]:
@@ -161,6 +170,7 @@ def _with_gpus(row: Row, parts: dict[tuple[str, float, str], Row]) -> _Line | No
         return None
     return _Line(
         instance_type=kind,
+        words=kind,
         name=name,
         gpus=count,
         memory_bytes=_memory_bytes(part),
@@ -190,9 +200,11 @@ def _gpu_of(line: _Line, catalogue: Catalogue) -> tuple[GpuSpec | None, bool]:
     named = [gpu for id_ in _NAMES.get(line.name, ()) if (gpu := catalogue.gpu(id_)) is not None]
     memory = line.memory_bytes
     fitting = [gpu for gpu in named if memory is not None and memory_agrees(gpu, memory)] or named
-    form = "PCIe" if _PCIE_TYPE.search(line.instance_type) else "SXM" if _SXM_TYPE.search(line.instance_type) else ""
+    form = "PCIe" if _PCIE_TYPE.search(line.words) else "SXM" if _SXM_TYPE.search(line.words) else ""
     fitting = [gpu for gpu in fitting if gpu.form_factor.startswith(form)] or fitting
-    return (fitting[0], len(fitting) == 1) if fitting else (None, False)
+    if not fitting:
+        return catalogue.match_gpu(line.name, memory), True
+    return fitting[0], len(fitting) == 1
 
 
 def _offer(line: _Line, gpu: GpuSpec, provider: str, path: Path, price_date: str | None) -> CatalogueOffer:
@@ -243,7 +255,7 @@ def _notes(
     if unknown:
         names = ", ".join(f"{name} ({_rows(count)})" for name, count in sorted(unknown.items()))
         notes.append(f"{path}: these accelerators are not in gpuscope's catalogue and were left out: {names}.")
-    alone = sorted({row.text("AcceleratorName") for row in parts} - joined)
+    alone = sorted({_family(row.text("AcceleratorName")) for row in parts} - joined)
     if alone:
         notes.append(f"{path}: these accelerators are priced without a machine and were left out: {', '.join(alone)}.")
     if guessed:
@@ -251,6 +263,11 @@ def _notes(
     if hosts:
         notes.append(f"{path}: {_rows(hosts)} without an accelerator left out.")
     return tuple(notes)
+
+
+def _family(name: str) -> str:
+    """Sizes of a TPU are one name: there are hundreds of them."""
+    return _TPU_SIZE.sub(r"\1", name)
 
 
 def _rows(count: int) -> str:

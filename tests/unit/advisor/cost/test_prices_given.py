@@ -120,6 +120,23 @@ def test_skypilot_rows(tmp_path: Path) -> None:
     assert "1 row without an accelerator" in notes
 
 
+def test_what_the_description_says_of_the_form_counts(tmp_path: Path) -> None:
+    """RunPod's rows name the form in GpuInfo and the memory in GiB."""
+    info = "\"{'Gpus': [{'Name': 'A100 PCIe', 'MemoryInfo': {'SizeInMiB': 80}}]}\""
+    rows = f"1x_A100-80GB_SECURE,A100-80GB,1.0,8,117,1.59,1.59,CA,,{info}\n"
+    found = read_prices(written(tmp_path, SKYPILOT + rows, "runpod/vms.csv"), shipped())
+    assert [offer.gpu_id for offer in found.offers] == ["a100-pcie-80gb"]
+    assert found.notes == ()
+
+
+def test_the_sizes_of_a_tpu_are_one_name(tmp_path: Path) -> None:
+    rows = "".join(f",tpu-v5p-{size},1,,,20412.0,10231.2,us-east1,us-east1-d,\n" for size in range(8, 4096, 8))
+    found = read_prices(written(tmp_path, SKYPILOT + rows, "gcp/vms.csv"), shipped())
+    assert found.offers == ()
+    assert len(found.notes) == 1
+    assert found.notes[0].endswith("without a machine and were left out: tpu-v5p.")
+
+
 def test_hosts_and_gpus_that_are_priced_apart_are_added_up(tmp_path: Path) -> None:
     """Google Cloud's A100 machine costs the host and the GPU; the host alone looks four times too cheap."""
     rows = (
