@@ -230,3 +230,33 @@ def test_a_dearer_rent_never_makes_a_purchase_worth_less(price: float, more: flo
     if low.break_even_utilization is not None:
         assert high.break_even_utilization is not None
         assert high.break_even_utilization <= low.break_even_utilization
+
+
+@given(price=st.floats(100, 50_000), rent=st.floats(0.1, 100), hours=st.floats(1, 730), tariff=st.floats(0, 1))
+def test_owning_pays_above_the_break_even_and_below_the_worth(
+    price: float, rent: float, hours: float, tariff: float
+) -> None:
+    """What is said in a figure agrees with what the sums say."""
+    use = Use(hours_per_month=hours)
+    found = outcome(
+        eight(price), offers=(offer(count=8, price=rent),), use=use, electricity_usd_per_kwh=tariff, tax_share=0.1
+    )
+    (owned,), (rented,) = found.costs.own, found.costs.rent
+    assert rented.on_demand_usd is not None
+    assert owned.purchase_usd is not None
+    saved = rented.on_demand_usd - total(owned)
+    close = 1e-6 * rented.on_demand_usd + 1e-6 * total(owned)
+    share = found.costs.break_even_utilization
+    if abs(saved) > close:
+        assert (saved > 0) == (share is not None and use.hours(3) / 26_280 > share)
+        assert found.costs.worth_below_usd is not None
+        assert (saved > 0) == (owned.purchase_usd < found.costs.worth_below_usd)
+
+
+@given(st.permutations(range(6)))
+def test_the_order_of_offers_does_not_matter(order: list[int]) -> None:
+    offers = [
+        offer(count=8, price=10.0 + index % 3, provider=f"p{index % 2}", region=f"r{index}") for index in range(6)
+    ]
+    first = outcome(offers=tuple(offers)).costs
+    assert outcome(offers=tuple(offers[index] for index in order)).costs == first
