@@ -15,6 +15,7 @@ from gpuscope.advisor.serving.memory import most_requests
 from gpuscope.advisor.serving.model import served_model
 from gpuscope.advisor.serving.plan import ServingPlan, cannot
 from gpuscope.advisor.serving.results import Setting, plan_of
+from gpuscope.advisor.serving.split import Split
 from gpuscope.advisor.serving.targets import check_target
 from gpuscope.advisor.timing.device_rates import cpu_rates
 from gpuscope.advisor.timing.time_model import step_on_cpu
@@ -91,7 +92,7 @@ def _options(
         model = served_model(known, job.footprint.workload.parameters, format_, value_bytes(job, target))
         most, fits = constants.most_concurrent, None
         if memory_bytes is not None:
-            most, fits = most_requests(model, None, 1, request, memory_bytes * _USABLE_SHARE)
+            most, fits = most_requests(model, None, Split(), request, memory_bytes * _USABLE_SHARE)
         yield option(model, device, None, request, target, most, fits, constants)
 
 

@@ -11,6 +11,7 @@ from gpuscope.advisor.parallel.collectives import link_rate
 from gpuscope.advisor.parallel.rates import ParallelRates
 from gpuscope.advisor.parallel.topology import PCIE, Link, Topology
 from gpuscope.advisor.serving.constants import ServingConstants
+from gpuscope.advisor.serving.split import Split
 from gpuscope.advisor.serving.weights import Products
 from gpuscope.advisor.timing.sustained import matmul_rate
 from gpuscope.domain.units import format_rate
@@ -29,7 +30,7 @@ _CPU_PRODUCTS_SHARE = 0.25
 
 
 class Wire(NamedTuple):
-    """The link among the GPUs of a replica."""
+    """A link on which a copy's GPUs talk."""
 
     start_s: float
     bytes_per_s: float
@@ -40,6 +41,10 @@ class Wire(NamedTuple):
         """start + m/B + 2·√(ramp · m/B), m = 2(n−1)/n of the payload (as in `parallel.collectives`)."""
         wire = payload_bytes * 2 * (count - 1) / count / self.bytes_per_s
         return self.start_s + wire + 2 * math.sqrt(self.ramp_s * wire)
+
+    def send_s(self, payload_bytes: float) -> float:
+        """From one to another."""
+        return self.start_s + payload_bytes / self.bytes_per_s
 
 
 class Device(NamedTuple):
@@ -56,23 +61,29 @@ class Device(NamedTuple):
     """Of the products' rate, for the experts of a mixture."""
     request_s: float
     """Of a request outside the device."""
-    tensor_parallel: int
+    split: Split
     wire: Wire | None
+    """Among the GPUs of a machine; None: there is one."""
+    network: Wire | None
+    """Between machines; None: one machine holds a copy."""
     how: str
 
     def messages_s(self, tokens: float, hidden_size: int, layers: int) -> float:
-        """Of the all-reduces of one step: the activations of all tokens, twice a layer."""
-        if self.wire is None:
-            return 0.0
+        """Of one step: all-reduces of the activations of all tokens, twice a layer, and a hop to each next machine."""
         payload = tokens * hidden_size * _ACTIVATION_BYTES
-        return _MESSAGES_PER_LAYER * layers * self.wire.all_reduce_s(payload, self.tensor_parallel)
+        seconds = 0.0
+        if self.wire is not None:
+            seconds += _MESSAGES_PER_LAYER * layers * self.wire.all_reduce_s(payload, self.split.tensor)
+        if self.network is not None:
+            seconds += (self.split.stages - 1) * self.network.send_s(payload)
+        return seconds
 
 
 def gpu_device(
     gpu: GpuSpec,
     products: Products,
     topology: Topology | None,
-    tensor_parallel: int,
+    split: Split,
     constants: ServingConstants,
     calibration: Calibration = EMPTY,
 ) -> Device | str:
@@ -82,19 +93,16 @@ def gpu_device(
         gpu: which GPU.
         products: how it computes with the model's weights.
         topology: the links; needed with more than one GPU.
-        tensor_parallel: GPUs of the replica.
+        split: of one copy.
         constants: what engines reach.
         calibration: rates that were measured.
     """
     rate = matmul_rate(gpu, products.precision, calibration)
     if rate is None or not gpu.memory_bandwidth_gbs:
         return f"the catalogue lacks the rates of {gpu.name} in {products.precision}"
-    wire, wire_how = None, ""
-    if tensor_parallel > 1:
-        if topology is None or topology.intra is None or tensor_parallel > topology.gpus_per_node:
-            return f"{tensor_parallel} GPUs of one replica must be in one machine"
-        wire = _wire(topology.intra, tensor_parallel, constants, calibration.parallel)
-        wire_how = f"; all-reduces over {topology.intra.name} at {format_rate(wire.bytes_per_s)}"
+    wires = _wires(topology, split, constants, calibration.parallel)
+    if isinstance(wires, str):
+        return wires
     share = constants.products_share * (constants.float8_share if products.eight_bits else 1.0)
     bandwidth = gpu.memory_bandwidth_gbs * 1e9
     weights_share = constants.bandwidth_share * (constants.packed_share if products.packed else 1.0)
@@ -109,14 +117,38 @@ def gpu_device(
         prompt_layer_s=constants.prompt_cycles / clock,
         mixture_share=constants.mixture_share,
         request_s=constants.request_s,
-        tensor_parallel=tensor_parallel,
-        wire=wire,
+        split=split,
+        wire=wires.inside,
+        network=wires.between,
         how=f"{format_rate(bandwidth)} × {weights_share:.2f}, {rate.value / 1e12:.3g} TFLOPS in "
-        f"{products.precision} ({rate.source}) × {share:.2f}, {products.how}{wire_how}",
+        f"{products.precision} ({rate.source}) × {share:.2f}, {products.how}{wires.how}",
     )
 
 
-def _wire(link: Link, count: int, constants: ServingConstants, rates: ParallelRates) -> Wire:
+class _Wires(NamedTuple):
+    inside: Wire | None
+    between: Wire | None
+    how: str
+
+
+def _wires(topology: Topology | None, split: Split, constants: ServingConstants, rates: ParallelRates) -> _Wires | str:
+    inside = between = None
+    how = ""
+    if split.tensor > 1:
+        if topology is None or topology.intra is None or split.tensor > topology.gpus_per_node:
+            return f"{split.tensor} GPUs that share layers must be in one machine"
+        inside = _inside(topology.intra, split.tensor, constants, rates)
+        how = f"; all-reduces over {topology.intra.name} at {format_rate(inside.bytes_per_s)}"
+    if split.stages > 1:
+        if topology is None or topology.inter is None or split.stages > topology.nodes:
+            return f"a copy over {split.stages} machines needs a network between them"
+        link, row = topology.inter, link_rate(topology.inter, rates)
+        between = Wire(row.start_us * 1e-6, link.bytes_per_s * row.share, 0.0)
+        how += f"; {split.stages} machines over {link.name}"
+    return _Wires(inside, between, how)
+
+
+def _inside(link: Link, count: int, constants: ServingConstants, rates: ParallelRates) -> Wire:
     row = link_rate(link, rates)
     bytes_per_s = link.bytes_per_s
     if link.island is not None and count > link.island:
@@ -139,7 +171,8 @@ def cpu_device(cpu: CpuSpec, cores: float | None, constants: ServingConstants) -
         prompt_layer_s=_CPU_LAYER_S,
         mixture_share=1.0,
         request_s=constants.request_s,
-        tensor_parallel=1,
+        split=Split(),
         wire=None,
+        network=None,
         how=f"{cores or cpu.cores:g} cores of {cpu.name}: {format_rate(bandwidth)}, FP32 products",
     )

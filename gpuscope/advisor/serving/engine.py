@@ -63,7 +63,7 @@ class Point(NamedTuple):
 
 def prefill(model: ServedModel, device: Device, tokens: float) -> StepParts:
     """Read a prompt: 2 FLOPs for each active weight and token, and attention over what came before."""
-    architecture, count = model.architecture, device.tensor_parallel
+    architecture, count = model.architecture, device.split.tensor
     flops = tokens * model.flops_per_token + model.attention_flops(tokens)
     return StepParts(
         weights_s=model.read_bytes(tokens) / count / device.weights_bytes_per_s,
@@ -97,8 +97,11 @@ def prompt_of(model: ServedModel, device: Device, request: Request) -> Prompt:
 
 
 def decode(model: ServedModel, device: Device, batch: float, context: float) -> StepParts:
-    """One token for each of `batch` sequences that are `context` long: weights are read once, caches for each."""
-    architecture, count = model.architecture, device.tensor_parallel
+    """One token for each of `batch` sequences that are `context` long: weights are read once, caches for each.
+
+    Where the layers lie on several machines, the tokens pass through them one after the other.
+    """
+    architecture, count = model.architecture, device.split.tensor
     return StepParts(
         weights_s=model.read_bytes(batch) / count / device.weights_bytes_per_s,
         products_s=batch * model.flops_per_token / count / _rate(model, device),
@@ -123,14 +126,16 @@ def operate(model: ServedModel, device: Device, batch: float, request: Request, 
         request: the usual one.
         prompt: of `prompt_of`, for who asks for many batches.
     """
-    step = decode(model, device, batch, request.mean_context)
+    # Stages on several machines work on a group of the requests each, at the same time.
+    group = max(1.0, batch / device.split.stages)
+    step = decode(model, device, group, request.mean_context)
     own, among_s = prompt or prompt_of(model, device, request)
     steps = max(0.0, request.output_tokens - 1)
     own_s, step_s = own.seconds, step.seconds
-    others = (batch - 1) * among_s
+    others = (group - 1) * among_s
     cycle = own_s + steps * step_s + others
     busy = others / cycle
-    waiting = 0.0 if batch <= 1 else step_s / 2 + busy / (2 * (1 - busy)) * own_s
+    waiting = 0.0 if group <= 1 else step_s / 2 + busy / (2 * (1 - busy)) * own_s
     return Point(
         batch=batch,
         step=step,

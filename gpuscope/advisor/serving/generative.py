@@ -1,4 +1,4 @@
-"""Serve a language model on GPUs: for each allowed format and degree of tensor parallelism, how much a copy does."""
+"""Serve a language model on GPUs: for each allowed format and way of cutting it, how much a copy does."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from gpuscope.advisor.serving.engine import Point, Request, operate, prompt_of
 from gpuscope.advisor.serving.memory import most_requests, serving_need
 from gpuscope.advisor.serving.model import ServedModel, served_model
 from gpuscope.advisor.serving.replicas import Demand, demand
+from gpuscope.advisor.serving.split import Split, splits
 from gpuscope.advisor.serving.targets import largest_batch, misses
 from gpuscope.advisor.serving.weights import WeightFormat, cache_bytes, products_of, weight_format
 from gpuscope.domain.serving import ServingTarget
@@ -26,11 +27,11 @@ USUAL_PROMPT, USUAL_OUTPUT = 512.0, 256.0
 
 
 class Option(NamedTuple):
-    """One format and degree of tensor parallelism, at its best batch."""
+    """One format and way of cutting the model, at its best batch."""
 
     model: ServedModel
     device: Device
-    tensor_parallel: int
+    split: Split
     fits: bool | None
     need: MemoryNeed
     memory_batch: int
@@ -96,16 +97,6 @@ def value_bytes(job: Job, target: ServingTarget) -> float:
     return cache_bytes(FLOAT32) if job.precision in {FLOAT32, TF32} and not quantised else 2.0
 
 
-def degrees(gpu: GpuSpec, topology: Topology, known: KnownArchitecture) -> tuple[int, ...]:
-    """Degrees of tensor parallelism to try: powers of two within a machine that divide GPUs and heads."""
-    heads = known.architecture.attention_heads
-    most = topology.gpus_per_node if topology.gpu_id == gpu.id else 1
-    found = [1]
-    while found[-1] * 2 <= most:
-        found.append(found[-1] * 2)
-    return tuple(n for n in found if topology.gpus % n == 0 and (heads is None or heads % n == 0)) or (1,)
-
-
 def options(
     job: Job,
     known: KnownArchitecture,
@@ -115,7 +106,10 @@ def options(
     available_bytes: float,
     constants: ServingConstants,
 ) -> Iterator[Option | str]:
-    """Every format and degree; the end of a sentence for what is not possible at all."""
+    """Every format and split; over machines only where none surely holds a copy.
+
+    For what is not possible at all, the end of a sentence.
+    """
     request, _ = request_of(target)
     value = value_bytes(job, target)
     for format_ in formats_of(job, target):
@@ -124,12 +118,16 @@ def options(
             yield products
             continue
         model = served_model(known, job.footprint.workload.parameters, format_, value)
-        for count in degrees(gpu, topology, known):
-            device = gpu_device(gpu, products, topology, count, constants, job.calibration)
+        surely = False
+        for split in splits(known.architecture, gpu.id, topology):
+            if surely and split.stages > 1:
+                break
+            device = gpu_device(gpu, products, topology, split, constants, job.calibration)
             if isinstance(device, str):
                 yield device
                 continue
-            most, fits = most_requests(model, gpu, count, request, available_bytes * constants.memory_share)
+            most, fits = most_requests(model, gpu, split, request, available_bytes * constants.memory_share)
+            surely = surely or fits is True
             yield option(model, device, gpu, request, target, most, fits, constants)
 
 
@@ -156,9 +154,9 @@ def option(
     return Option(
         model=model,
         device=device,
-        tensor_parallel=device.tensor_parallel,
+        split=device.split,
         fits=fits,
-        need=serving_need(model, gpu, device.tensor_parallel, request, batch),
+        need=serving_need(model, gpu, device.split, request, batch),
         memory_batch=memory_batch,
         full=full,
         request=request,

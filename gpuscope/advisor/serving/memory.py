@@ -11,6 +11,7 @@ from gpuscope.advisor.memory.memory_model import MemoryNeed
 from gpuscope.advisor.parallel.layouts import available_bytes
 from gpuscope.advisor.serving.engine import Request
 from gpuscope.advisor.serving.model import ServedModel, cache_split
+from gpuscope.advisor.serving.split import Split
 from gpuscope.domain.base import Range
 from gpuscope.domain.units import GIB
 
@@ -24,18 +25,18 @@ _SHOWN_SHARE = 0.99
 
 
 def fixed_parts(
-    model: ServedModel, gpu: GpuSpec | None, tensor_parallel: int, request: Request
+    model: ServedModel, gpu: GpuSpec | None, split: Split, request: Request
 ) -> list[tuple[str, Range, str]]:
     """What a GPU (None: a CPU) holds whatever the batch."""
     tokens = min(_CHUNK_TOKENS, max(1.0, request.prompt_tokens))
-    width = tokens * model.architecture.hidden_size * 2 / tensor_parallel
-    logits = 4.0 * (model.architecture.vocabulary_size or 0) / tensor_parallel
+    width = tokens * model.architecture.hidden_size * 2 / split.tensor
+    logits = 4.0 * (model.architecture.vocabulary_size or 0) / split.tensor
     working = Range(
         low=width * _WORKING_WIDTHS.low + logits,
         mid=width * _WORKING_WIDTHS.mid + logits,
         high=width * _WORKING_WIDTHS.high + logits,
     )
-    weights = Range.exact(model.weights_bytes / tensor_parallel)
+    weights = Range.exact(model.weights_bytes / split.gpus)
     parts = [
         ("weights", weights, f"counted, {model.format.how}"),
         ("working memory", working, f"a prompt's piece of {tokens:.0f} tokens, 4 to 16 widths each"),
@@ -43,14 +44,14 @@ def fixed_parts(
     if gpu is not None:
         context, how = context_bytes(gpu)
         parts.append(("context", context, how))
-    if tensor_parallel > 1:
+    if split.gpus > 1:
         parts.append(("communication buffers", _NCCL_BYTES, "published for NCCL"))
     return parts
 
 
-def cache_bytes_of(model: ServedModel, tensor_parallel: int, request: Request) -> float:
+def cache_bytes_of(model: ServedModel, split: Split, request: Request) -> float:
     """Cache of one request on one GPU at its end."""
-    return model.cache_bytes(request.longest) / cache_split(model, tensor_parallel)
+    return model.cache_bytes(request.longest) / cache_split(model, split.tensor) / split.stages
 
 
 def shown_bytes(gpu: GpuSpec) -> int:
@@ -73,7 +74,7 @@ def device_bytes(job: Job, gpu: GpuSpec) -> int:
 def most_requests(
     model: ServedModel,
     gpu: GpuSpec | None,
-    tensor_parallel: int,
+    split: Split,
     request: Request,
     usable_bytes: float,
 ) -> tuple[int, bool | None]:
@@ -81,8 +82,8 @@ def most_requests(
 
     Monotonic: with less memory neither gets better.
     """
-    parts = fixed_parts(model, gpu, tensor_parallel, request)
-    each = cache_bytes_of(model, tensor_parallel, request)
+    parts = fixed_parts(model, gpu, split, request)
+    each = cache_bytes_of(model, split, request)
     left = usable_bytes - sum(part[1].high for part in parts)
     count = math.floor(left / each) if each > 0 else 0
     if count >= 1:
@@ -91,15 +92,13 @@ def most_requests(
     return 1, None if least <= usable_bytes else False
 
 
-def serving_need(
-    model: ServedModel, gpu: GpuSpec | None, tensor_parallel: int, request: Request, batch: float
-) -> MemoryNeed:
+def serving_need(model: ServedModel, gpu: GpuSpec | None, split: Split, request: Request, batch: float) -> MemoryNeed:
     """Memory of one GPU with the caches of `batch` requests."""
-    parts = fixed_parts(model, gpu, tensor_parallel, request)
-    cache = batch * cache_bytes_of(model, tensor_parallel, request)
+    parts = fixed_parts(model, gpu, split, request)
+    cache = batch * cache_bytes_of(model, split, request)
     how = (
         f"{batch:.0f} requests of {request.longest:.0f} tokens × {model.cache_bytes_per_token / 1024:.4g} KiB a token"
-        + (f", in {cache_split(model, tensor_parallel)} parts" if tensor_parallel > 1 else "")
+        + (f", in {cache_split(model, split.tensor) * split.stages} parts" if split.gpus > 1 else "")
     )
     parts.append(("KV cache", Range.exact(cache), how))
     needed = Range(

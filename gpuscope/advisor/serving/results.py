@@ -59,10 +59,12 @@ def plan_of(best: Option, target: ServingTarget, setting: Setting) -> ServingPla
         replicas_by_hour=load.by_hour,
         autoscaling_saving_share=load.saving_share,
     )
-    gpus = load.replicas * best.tensor_parallel
+    gpus = load.replicas * best.split.gpus
     return ServingPlan(
         serving=serving,
-        layout=Layout(data_parallel=setting.here, tensor_parallel=best.tensor_parallel),
+        layout=Layout(
+            data_parallel=setting.here, tensor_parallel=best.split.tensor, pipeline_parallel=best.split.stages
+        ),
         need=best.need,
         fits=best.fits,
         missed=tuple(missed),

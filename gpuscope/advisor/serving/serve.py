@@ -86,12 +86,12 @@ def _on(
     best = min(possible, key=lambda each: _rank(each, topology))
     if best.fits is False:
         least = best.need.surely_bytes
-        split = f" of {best.tensor_parallel}" if best.tensor_parallel > 1 else ""
-        reason = f"one request needs {format_bytes(least)} on each GPU{split}, it has {format_bytes(have)}"
+        count = f" of {best.split.gpus}" if best.split.gpus > 1 else ""
+        reason = f"one request needs {format_bytes(least)} on each GPU{count}, it has {format_bytes(have)}"
         return cannot(reason, fits=False, need=best.need)
     slower, engine_note = _other_engine(job, best, gpu, topology, constants)
     notes = (request_of(target)[1], engine_note)
-    here = max(1, topology.gpus // best.tensor_parallel)
+    here = max(1, topology.gpus // best.split.gpus)
     return plan_of(best, target, Setting(here, constants, gpu.vendor, part, notes, slower))
 
 
@@ -105,7 +105,7 @@ def _other_engine(
     other = job.calibration.engines.llama_cpp
     if isinstance(products, str) or other == constants:
         return 1.0, ""
-    device = gpu_device(gpu, products, topology, best.tensor_parallel, other, job.calibration)
+    device = gpu_device(gpu, products, topology, best.split, other, job.calibration)
     if isinstance(device, str):
         return 1.0, ""
     full = best.full
@@ -123,13 +123,13 @@ def _rank(each: Option, topology: Topology) -> tuple[object, ...]:
     Without a load: does the most on the GPUs here.
     """
     fit = {True: 0, None: 1, False: 2}[each.fits]
-    here = topology.gpus // each.tensor_parallel
-    gpus = each.demand.replicas * each.tensor_parallel if each.demand is not None else 0
+    here = topology.gpus // each.split.gpus
+    gpus = each.demand.replicas * each.split.gpus if each.demand is not None else 0
     done = here * each.full.requests_per_s
     kept = each.model.format.bits if each.demand is not None else 0.0
     closeness = each.need.surely_bytes if each.fits is False else 0.0
     late = each.full.latency_s if each.missed else 0.0
-    return fit, closeness, len(each.missed), late, gpus, -kept, -done, each.tensor_parallel
+    return fit, closeness, len(each.missed), late, gpus, -kept, -done, each.split.gpus
 
 
 def _one_is_enough(plan: ServingPlan) -> bool:

@@ -16,6 +16,7 @@ from gpuscope.advisor.serving.device import Device, gpu_device
 from gpuscope.advisor.serving.engine import Request, decode, operate, operate_at_rate, prefill
 from gpuscope.advisor.serving.memory import most_requests, shown_bytes
 from gpuscope.advisor.serving.model import ServedModel, served_model
+from gpuscope.advisor.serving.split import Split
 from gpuscope.advisor.serving.weights import WeightFormat, cache_bytes, products_of, weight_format
 from gpuscope.advisor.validation.tables import Cells, Tables
 from gpuscope.domain.architecture import Architecture
@@ -129,7 +130,7 @@ def predicted(
 
 def _memory_batch(row: Row, constants: ServingConstants) -> float | None:
     usable = shown_bytes(row.gpu) * constants.memory_share
-    count, fits = most_requests(row.model, row.gpu, row.gpus, row.request, usable)
+    count, fits = most_requests(row.model, row.gpu, Split(row.gpus), row.request, usable)
     return None if fits is False else float(min(count, _ENGINE_BATCH))
 
 
@@ -139,7 +140,7 @@ def _device(row: Row, constants: ServingConstants, catalogue: Catalogue, calibra
     if isinstance(products, str):
         return products
     topology = _topology(row.gpu, row.gpus, catalogue)
-    return gpu_device(row.gpu, products, topology, row.gpus, constants, calibration)
+    return gpu_device(row.gpu, products, topology, Split(row.gpus), constants, calibration)
 
 
 def _topology(gpu: GpuSpec, count: int, catalogue: Catalogue) -> Topology:

@@ -9,6 +9,7 @@ from gpuscope.advisor.job.architecture import KnownArchitecture
 from gpuscope.advisor.serving.device import Device, Wire
 from gpuscope.advisor.serving.engine import Request, decode, operate, operate_at_rate, prefill
 from gpuscope.advisor.serving.model import ServedModel, served_model
+from gpuscope.advisor.serving.split import Split
 from gpuscope.advisor.serving.weights import cache_bytes, weight_format
 from gpuscope.domain.architecture import Architecture
 from gpuscope.errors import UsageError
@@ -27,7 +28,7 @@ def _model(architecture: Architecture = _DENSE) -> ServedModel:
 def _device(count: int = 1, **changes: object) -> Device:
     device = Device(
         products_flops_per_s=1e12, weights_bytes_per_s=1e9, cache_bytes_per_s=1e9, layer_s=1e-3, prompt_layer_s=2e-3,
-        mixture_share=0.5, request_s=0.0, tensor_parallel=count, wire=None, how="",
+        mixture_share=0.5, request_s=0.0, split=Split(count), wire=None, network=None, how="",
     )  # fmt: skip
     return device._replace(**changes)  # type: ignore[arg-type] # any field
 

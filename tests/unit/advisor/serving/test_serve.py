@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from gpuscope.advisor.memory.memory_model import job_memory
+from gpuscope.advisor.parallel.topology import topology_at_counts
+from gpuscope.advisor.serving.serve import serve
+from gpuscope.domain.serving import ServingTarget
 from gpuscope.errors import UsageError
+from tests.unit.advisor.advisor_jobs import shipped
 from tests.unit.advisor.serving.serving_jobs import language_model, plan
 
 
@@ -33,6 +38,18 @@ def test_a_model_that_fits_no_single_gpu_is_split_within_the_machine() -> None:
     split = plan(job, "h100-sxm5-80gb", 8)
     assert split.layout.tensor_parallel == 8
     assert split.fits
+
+
+def test_a_model_that_fits_no_machine_is_cut_over_two_of_them() -> None:
+    gpu, job = shipped().gpu("h100-sxm5-80gb"), language_model(405_900_000_000, "bf16")
+    assert gpu is not None
+    target = ServingTarget(prompt_tokens=500.0, output_tokens=200.0)
+    machines = topology_at_counts(gpu, 16, gpus_per_node=8, network="InfiniBand")
+    assert serve(job, job_memory(job), gpu, topology_at_counts(gpu, 8), target).fits is False
+    found = serve(job, job_memory(job), gpu, machines, target)
+    assert found.fits
+    assert (found.layout.tensor_parallel, found.layout.pipeline_parallel, found.layout.data_parallel) == (8, 2, 1)
+    assert found.gpus_needed == 16
 
 
 def test_a_missed_latency_says_by_how_much() -> None:
