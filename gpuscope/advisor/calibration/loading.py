@@ -42,8 +42,8 @@ _INTERVAL_COLUMNS = ("code", "factor", "rows", "source")
 
 UNITS = {"TFLOP/s": 1e12, "GB/s": 1e9, "us": 1e-6}
 """What the figures are written in, by what they are multiplied with."""
-_BY_PRECISION = {"matmul": "matmul_flops_per_s", "convolution": "convolution_flops_per_s"}
-_SINGLE = {"vector": "vector_bytes_per_s", "kernel_latency": "kernel_latency_s"}
+BY_PRECISION = {"matmul": "matmul_flops_per_s", "convolution": "convolution_flops_per_s"}
+SINGLE = {"vector": "vector_bytes_per_s", "kernel_latency": "kernel_latency_s"}
 
 
 def load_calibration(folder: Path) -> Calibration:
@@ -84,19 +84,19 @@ def _with_figure(rates: SustainedRates, row: Row) -> SustainedRates:
     if unit not in UNITS:
         raise row.error(f"the unit {unit} is none of {', '.join(UNITS)}")
     figure = Figure(value=row.positive("value") * UNITS[unit], kind=_kind(row), source=row.required("source"))
-    if name in _SINGLE:
-        if getattr(rates, _SINGLE[name]) is not None:
+    if name in SINGLE:
+        if getattr(rates, SINGLE[name]) is not None:
             raise row.error(f"the figure {name} of this GPU is there twice")
-        return msgspec.structs.replace(rates, **{_SINGLE[name]: figure})
-    if name not in _BY_PRECISION:
-        raise row.error(f"the figure {name} is none of {', '.join((*_BY_PRECISION, *_SINGLE))}")
+        return msgspec.structs.replace(rates, **{SINGLE[name]: figure})
+    if name not in BY_PRECISION:
+        raise row.error(f"the figure {name} is none of {', '.join((*BY_PRECISION, *SINGLE))}")
     precision = row.required("precision")
     if precision not in PRECISIONS:
         raise row.error(f"the precision {precision} is none of {', '.join(PRECISIONS)}")
-    known: dict[str, Figure] = getattr(rates, _BY_PRECISION[name])
+    known: dict[str, Figure] = getattr(rates, BY_PRECISION[name])
     if precision in known:
         raise row.error(f"the figure {name} in {precision} of this GPU is there twice")
-    return msgspec.structs.replace(rates, **{_BY_PRECISION[name]: {**known, precision: figure}})
+    return msgspec.structs.replace(rates, **{BY_PRECISION[name]: {**known, precision: figure}})
 
 
 def _kind(row: Row) -> str:
