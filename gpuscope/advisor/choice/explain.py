@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gpuscope.advisor.catalogue.specs import GpuSpec
-from gpuscope.advisor.choice.naming import purchase_words, title
+from gpuscope.advisor.choice.naming import purchase_words, service_words, title
 from gpuscope.advisor.choice.ways import Way
 from gpuscope.advisor.cost.machine import MachinePower
 from gpuscope.advisor.cost.purchase import Purchase
 from gpuscope.advisor.job.work import Work, compared_cost
+from gpuscope.advisor.memory.memory_model import MemoryNeed
 from gpuscope.advisor.parallel.scaling import Scaled
 from gpuscope.advisor.parallel.search import Plan
+from gpuscope.advisor.serving.plan import ServingPlan
 from gpuscope.advisor.timing.time_model import StepTime
 from gpuscope.advisor.timing.uncertainty import combined
 from gpuscope.domain.base import Range
@@ -44,6 +46,8 @@ class Parts(NamedTuple):
     """Of the whole machines."""
     purchase: Purchase | None = None
     """Before tax, where it is bought."""
+    service: ServingPlan | None = None
+    """Where requests are answered."""
 
 
 def whole(candidate: Candidate, parts: Parts, owned: Explanation | None) -> Explanation:
@@ -55,10 +59,16 @@ def whole(candidate: Candidate, parts: Parts, owned: Explanation | None) -> Expl
         owned: owning and renting over years; None: not of interest.
     """
     trees: list[Explanation] = []
-    if parts.plan is not None:
-        trees.append(memory_tree(parts.plan, candidate.memory.available_bytes or 0))
+    available = candidate.memory.available_bytes or 0
+    if parts.service is not None:
+        trees.append(parts.service.explanation)
+        if parts.service.need is not None:
+            trees.append(memory_tree(parts.service.need, (), available))
+    else:
+        if parts.plan is not None:
+            trees.append(memory_tree(parts.plan.need, parts.plan.passed_over, available))
+        trees.append(time_tree(parts.single, parts.scaled, parts.work, candidate.time_to_finish_s))
     trees += [
-        time_tree(parts.single, parts.scaled, parts.work, candidate.time_to_finish_s),
         cost_tree(candidate, parts),
         energy_tree(candidate.energy_kwh, parts.power_how),
     ]
@@ -74,20 +84,20 @@ def reason(candidate: Candidate, compared_usd: float | None, risks: Sequence[str
     if risks:
         text += "; but " + ", and ".join(risks)
     text = text[:1].upper() + text[1:] + "."
-    if candidate.step_time_s is None:
+    if candidate.step_time_s is None and candidate.serving is None:
         text += f" Its speed is not known: {step_how}."
     return text
 
 
-def memory_tree(plan: Plan, available_bytes: int) -> Explanation:
+def memory_tree(need: MemoryNeed, passed_over: Sequence[str], available_bytes: int) -> Explanation:
     """Needed and available memory of one GPU."""
     inputs = tuple(
-        Explanation(name=name, value=format_bytes_range(value), provenance=how) for name, value, how in plan.need.parts
+        Explanation(name=name, value=format_bytes_range(value), provenance=how) for name, value, how in need.parts
     )
-    needed = plan.need.needed_bytes
-    value = format_bytes_range(needed) if needed is not None else f"at least {format_bytes(plan.need.surely_bytes)}"
-    if plan.passed_over:
-        others = tuple(Explanation(name="Passed over", value=words) for words in plan.passed_over)
+    needed = need.needed_bytes
+    value = format_bytes_range(needed) if needed is not None else f"at least {format_bytes(need.surely_bytes)}"
+    if passed_over:
+        others = tuple(Explanation(name="Passed over", value=words) for words in passed_over)
         inputs += (Explanation(name="Layout", value="the fastest that fits", provenance="derived", inputs=others),)
     return Explanation(
         name="Memory of one GPU",
@@ -111,7 +121,7 @@ def time_tree(single: StepTime, scaled: Scaled, work: Work, total: Range | None)
             value=format_duration_range(single.seconds) if single.seconds is not None else "unknown",
             formula=f"range: ×/÷ {combined(single.doubts):.2f}, the doubts added up in the logarithm",
             provenance=f"{single.confidence}: {single.how}",
-            inputs=doubts,
+            inputs=(*single.unfolded(), *doubts),
         )
     ]
     if scaled.parts:
@@ -191,7 +201,7 @@ def _time_words(candidate: Candidate) -> str:
         return f"done in {format_duration_range(candidate.time_to_finish_s)}"
     if candidate.step_time_s is not None:
         return f"{format_duration_range(candidate.step_time_s)} a step"
-    return ""
+    return "" if candidate.serving is None else service_words(candidate.serving)
 
 
 def _money_words(candidate: Candidate, compared_usd: float | None) -> str:
@@ -210,7 +220,7 @@ def _money_words(candidate: Candidate, compared_usd: float | None) -> str:
     rate = f"{format_money(hourly.mid)} an hour from {offer.provider} (price {age})"
     if candidate.cost_usd is not None:
         return f"{format_money_range(candidate.cost_usd)} at {rate}"
-    if compared_usd is not None:
+    if compared_usd is not None and candidate.serving is None:
         return f"about {compared_cost(compared_usd)} at {rate}"
     return rate
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from gpuscope.advisor.job.job import TRAINING, Job
@@ -11,6 +11,7 @@ from gpuscope.advisor.timing.class_constants import layout_variant
 from gpuscope.advisor.timing.uncertainty import Doubt, combined, doubt
 from gpuscope.domain.base import Range
 from gpuscope.domain.footprint import Op
+from gpuscope.domain.recommendation import Explanation
 
 MEASURED, CALIBRATED, SPECIFICATION = "measured", "calibrated", "specification"
 
@@ -28,6 +29,12 @@ class StepTime(NamedTuple):
     confidence: str
     how: str
     """One sentence: where the number comes from, or why there is none."""
+    unfold: Callable[[], tuple[Explanation, ...]] | None = None
+    """Makes the parts of the number; called when somebody looks."""
+
+    def unfolded(self) -> tuple[Explanation, ...]:
+        """The parts of the number; none where it was measured or is not known."""
+        return self.unfold() if self.unfold is not None else ()
 
 
 class HostTime(NamedTuple):

@@ -8,10 +8,13 @@ host's too, and a step takes no less than that.
 
 from __future__ import annotations
 
+import functools
+
 from gpuscope.advisor.catalogue.specs import CpuSpec, GpuSpec
 from gpuscope.advisor.job.job import Job
 from gpuscope.advisor.timing.device_rates import DeviceRates, cpu_rates, gpu_rates
 from gpuscope.advisor.timing.model_kind import ANY, kind_of, step_flops
+from gpuscope.advisor.timing.parts import host_part, model_part, transfer_parts
 from gpuscope.advisor.timing.step import (
     CALIBRATED,
     MEASURED,
@@ -28,6 +31,7 @@ from gpuscope.advisor.timing.transfer import host_time, input_time, model_second
 from gpuscope.advisor.timing.uncertainty import Doubt, combined, doubt
 from gpuscope.advisor.timing.whole_step import whole_step_ratio
 from gpuscope.domain.base import Range
+from gpuscope.domain.recommendation import Explanation
 
 __all__ = ["CALIBRATED", "MEASURED", "SPECIFICATION", "StepTime", "at_hand", "step_on_cpu", "step_on_gpu"]
 
@@ -110,7 +114,8 @@ def _transferred(job: Job, source: DeviceRates, target: DeviceRates, gpu: GpuSpe
     else:
         base = doubt("gpu_to_gpu_rated" if source.rated and target.rated else "gpu_to_gpu", job.calibration)
     how = f"the run's operators on {job.source_gpu.name} × {moved.ratio:.2g} by rates ({target.how})"
-    return _on_gpu(job, moved.device_s, moved.host, base, gpu, target, how)
+    step = _on_gpu(job, moved.device_s, moved.host, base, gpu, target, how)
+    return step._replace(unfold=functools.partial(transfer_parts, job, source, target))
 
 
 def _transferred_whole(job: Job, source: GpuSpec, gpu: GpuSpec, target: DeviceRates) -> StepTime:
@@ -134,7 +139,12 @@ def _from_work(job: Job, target: DeviceRates, gpu: GpuSpec) -> StepTime:
     how = f"work of the operators on {target.how}"
     base = doubt("no_gpu_run", job.calibration)
     more = () if target.rated else (doubt("specified_only", job.calibration),)
-    return _on_gpu(job, device_s, host, base, gpu, target, how, more)
+    step = _on_gpu(job, device_s, host, base, gpu, target, how, more)
+
+    def unfold() -> tuple[Explanation, ...]:
+        return model_part("Model of the GPU", job.ops, target, job, compiled=job.compiled), host_part(host)
+
+    return step._replace(unfold=unfold)
 
 
 def _on_gpu(
