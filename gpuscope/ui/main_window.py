@@ -15,6 +15,7 @@ from gpuscope.engine import launch
 from gpuscope.engine.follow import Update
 from gpuscope.engine.session import open_session
 from gpuscope.store.schema import SUFFIX
+from gpuscope.ui.advisor_actions import AdvisorActions
 from gpuscope.ui.background import Newest
 from gpuscope.ui.banner import Banners
 from gpuscope.ui.menus import create_menus
@@ -34,7 +35,6 @@ from gpuscope.ui.welcome import Welcome
 if TYPE_CHECKING:
     from gpuscope.ui.advisor.panel import AdvisorPanel
     from gpuscope.ui.run_panel import RunPanel
-    from gpuscope.ui.validation.page import ValidationPage
 
 START_SIZE = (1280, 800)
 STATUS_MS = 8000
@@ -55,11 +55,11 @@ class MainWindow(QMainWindow):
         self.panels = PanelArea(run_panel, self.monitor_panel, advisor_panel, self.output_view, self)
         self.session = SessionController(self)
         self.export = ReportExport(self)
+        self.advice = AdvisorActions(self)
         self._drop = SessionDrop(self)
         self._status: SessionStatus | None = None
         self._output_was_shown = False
         self._broken_off: Path | None = None
-        self._validation: ValidationPage | None = None
         self._unfinished = Newest(self)
         self._copying = Newest(self)
         self.setWindowTitle("gpuscope")
@@ -85,8 +85,7 @@ class MainWindow(QMainWindow):
         self.settings.set_bytes("geometry", self.saveGeometry())
         self.settings.set_bytes("layout", self.panels.save_layout())
         self.settings.flush()
-        if self._validation is not None:
-            self._validation.close()
+        self.advice.close_windows()
         self.hide()  # ending the live view may take a moment
         self.session.close()
         super().closeEvent(event)
@@ -138,9 +137,9 @@ class MainWindow(QMainWindow):
         self.run_panel.open_requested.connect(session.open)
         self._drop.dropped.connect(session.open)
         self.advisor_panel.status.connect(self.say)
-        self.advisor_panel.export_requested.connect(self.export_advice)
+        self.advisor_panel.export_requested.connect(self.advice.export)
         self.welcome.run_chosen.connect(lambda: self.panels.reveal(self.panels.run))
-        self.welcome.estimate_chosen.connect(self.show_estimate)
+        self.welcome.estimate_chosen.connect(self.advice.show_estimate)
         self.welcome.open_chosen.connect(self.open_dialog)
         self.export.started.connect(self.say)
         self.export.written.connect(lambda path: self.say(self.tr("{0} is written.").format(path)))
@@ -184,14 +183,6 @@ class MainWindow(QMainWindow):
         if self.session.path is not None and not self.session.monitor_only:
             self.export.ask_and_write(self.session.path, self.advisor_panel.constraints)
 
-    def export_advice(self) -> None:
-        """Export what the Advisor shows: the session's report, or that of a typed-in model."""
-        panel = self.advisor_panel
-        if panel.estimating and panel.footprint is not None:
-            self.export.ask_and_write_estimate(panel.footprint, panel.constraints)
-        else:
-            self.export_report()
-
     def zoom_to_steady(self) -> None:
         """Show the part of the run whose steps are steady."""
         span = self._status.run.steady_span() if self._status is not None else None
@@ -204,30 +195,6 @@ class MainWindow(QMainWindow):
         """Leave the session for the live view; a run that goes on is offered."""
         self.session.show_live()
         self._unfinished.submit(_look_around)
-
-    def show_estimate(self) -> None:
-        """Show the Advisor for a model that is typed in."""
-        self.panels.reveal(self.panels.advisor)
-        self.advisor_panel.source_bar.choose_estimate()
-
-    def show_jobs(self) -> None:
-        """Show the Advisor for several jobs."""
-        self.panels.reveal(self.panels.advisor)
-        self.advisor_panel.source_bar.choose_jobs()
-
-    def toggle_advisor_alone(self) -> None:
-        """Give the Advisor the whole window, or bring the other panels back."""
-        self.panels.toggle_alone(self.panels.advisor)
-
-    def show_validation(self) -> None:
-        """Show how good the predictions are, in a window of its own."""
-        if self._validation is None:
-            from gpuscope.ui.validation.page import ValidationPage
-
-            self._validation = ValidationPage(self)
-        self._validation.show()
-        self._validation.raise_()
-        self._validation.activateWindow()
 
     def show_about(self) -> None:
         """Say what this is."""

@@ -102,12 +102,12 @@ def create_menus(window: MainWindow) -> SessionActions:
 
 def _fill_advisor(menus: _Menus, window: MainWindow) -> None:
     menu = menus.menu(translate("Menus", "&Advisor"))
-    menus.action(menu, translate("Menus", "&Advisor alone, or with the others"), window.toggle_advisor_alone, "F3")
+    menus.action(menu, translate("Menus", "&Advisor alone, or with the others"), window.advice.toggle_alone, "F3")
     menu.addSeparator()
-    menus.action(menu, translate("Menus", "&Type in a model"), window.show_estimate, "Ctrl+T")
-    menus.action(menu, translate("Menus", "Advise on several &jobs"), window.show_jobs, "Ctrl+J")
+    menus.action(menu, translate("Menus", "&Type in a model"), window.advice.show_estimate, "Ctrl+T")
+    menus.action(menu, translate("Menus", "Advise on several &jobs"), window.advice.show_jobs, "Ctrl+J")
     menu.addSeparator()
-    menus.action(menu, translate("Menus", "&How good are the predictions?"), window.show_validation, "Ctrl+H")
+    menus.action(menu, translate("Menus", "&How good are the predictions?"), window.advice.show_validation, "Ctrl+H")
 
 
 def _fill_view(menus: _Menus, window: MainWindow) -> None:

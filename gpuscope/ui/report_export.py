@@ -9,13 +9,14 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from gpuscope.domain.base import to_json
 from gpuscope.domain.footprint import Footprint
+from gpuscope.domain.mix import MixRecommendation
 from gpuscope.domain.recommendation import Constraints
 from gpuscope.engine.advise import advise
 from gpuscope.engine.footprint import footprint_of
 from gpuscope.engine.session import open_session
 from gpuscope.errors import ReportError
 from gpuscope.report.build import build_report
-from gpuscope.report.build_without_session import build_estimate_report
+from gpuscope.report.build_without_session import build_estimate_report, build_mix_report
 from gpuscope.report.write import write_report
 from gpuscope.ui.background import Newest
 
@@ -67,6 +68,19 @@ class ReportExport(QObject):
         if name:
             self.write_estimate(footprint, constraints, Path(name))
 
+    def ask_and_write_jobs(self, mix: MixRecommendation) -> None:
+        """Ask for a file name, then write there the report of several jobs."""
+        name, _ = QFileDialog.getSaveFileName(
+            self._window, self.tr("Export the report"), "jobs.pdf", self.tr("PDF (*.pdf);;JSON (*.json)")
+        )
+        if name:
+            self.write_jobs(mix, Path(name))
+
+    def write_jobs(self, mix: MixRecommendation, target: Path) -> None:
+        """Write the report of several jobs."""
+        self.started.emit(self.tr("Writing {0}…").format(target.name))
+        self._work.submit(lambda: _write_jobs(mix, target))
+
     def write_estimate(self, footprint: Footprint, constraints: Constraints, target: Path) -> None:
         """Write a typed-in model's footprint (`….footprint.json`), or its report in the format of the suffix."""
         self.started.emit(self.tr("Writing {0}…").format(target.name))
@@ -96,4 +110,9 @@ def _write_footprint(footprint: Footprint, target: Path) -> Path:
 
 def _write_estimate(footprint: Footprint, constraints: Constraints, target: Path) -> Path:
     write_report(build_estimate_report(footprint, advise(footprint, constraints)), target)
+    return target
+
+
+def _write_jobs(mix: MixRecommendation, target: Path) -> Path:
+    write_report(build_mix_report(mix), target)
     return target

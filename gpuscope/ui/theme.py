@@ -120,7 +120,8 @@ def set_role(widget: QWidget, role: str) -> None:
 
     Labels: `title` (bold), `figure` (large), `small`, `muted` (small and grey), `trouble`, `warning`,
     `flag` (a small warning).
-    Buttons: `primary` (the one main action of a panel), `danger`, `large` (the empty state's actions).
+    Buttons: `primary` (the one main action of a panel), `danger`, `large` (the empty state's actions), `compact`
+    (less room around the text), `segment` (small).
     Frames: `card`, `banner`.
     """
     widget.setProperty("role", role)
@@ -195,6 +196,7 @@ def _style_sheet(c: Colours) -> str:
     QPushButton[role="danger"] {{ color: {c.trouble}; border-color: {c.trouble}; }}
     QPushButton[role="danger"]:disabled {{ color: {c.muted}; border-color: {c.border}; }}
     QPushButton[role="large"] {{ padding: 12px 16px; font-size: {body}pt; font-weight: bold; text-align: left; }}
+    QPushButton[role="compact"] {{ padding: 4px 6px; }}
     QPushButton[role="segment"] {{ padding: 2px 8px; font-size: {small}pt; }}
     QToolTip {{ background: {c.surface}; color: {c.text}; border: 1px solid {c.border}; padding: 4px;
                 font-size: {body}pt; }}

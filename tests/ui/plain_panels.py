@@ -39,6 +39,7 @@ class PlainAdvisorPanel(QLabel):
     constraints = Constraints()
     estimating = False
     footprint = None
+    mix = None
 
     def __init__(self) -> None:
         super().__init__("Advisor")

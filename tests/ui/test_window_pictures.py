@@ -23,7 +23,7 @@ from tests.ui.panel_pictures import colours_in, save_picture
 from tests.ui.plain_panels import PlainMonitorHandle
 
 WAIT_MS = 20_000
-SIZES = {"small": (1280, 800), "large": (2560, 1440)}
+SIZES = {"small": (1280, 800), "large": (1920, 1080)}
 SETTLING_MS = 300
 
 
@@ -144,6 +144,33 @@ def test_a_narrow_window_has_tabs(
         window.start(_finished(tmp_path, []))
     window.panels.reveal(getattr(window.panels, panel))
     _check(qtbot, window, f"window-narrow-{panel}", tmp_path, (1000, 760))
+
+
+@pytest.mark.parametrize(
+    ("mode", "size"),
+    [
+        (mode, size)
+        for _, mode, size in _combinations(
+            ["advisor"], [("advisor", Mode.LIGHT, "small"), ("advisor", Mode.DARK, "large")]
+        )
+    ],
+)
+def test_the_advisor_alone(
+    qtbot: QtBot,
+    make_window: Callable[[Mode, tuple[int, int]], MainWindow],
+    tmp_path: Path,
+    mode: Mode,
+    size: str,
+) -> None:
+    window = make_window(mode, SIZES[size])
+    with qtbot.waitSignal(window.session.loaded, timeout=WAIT_MS):
+        window.start(_finished(tmp_path, []))
+    window.advice.toggle_alone()
+    assert not window.panels.run.isVisible()
+    qtbot.waitUntil(lambda: window.advisor_panel.result.isVisible(), timeout=WAIT_MS)
+    _check(qtbot, window, f"window-advisor-{mode.value}-{size}", tmp_path, SIZES[size])
+    window.advice.toggle_alone()
+    assert window.panels.run.isVisible()
 
 
 def _check(qtbot: QtBot, window: MainWindow, name: str, tmp_path: Path, size: tuple[int, int]) -> None:

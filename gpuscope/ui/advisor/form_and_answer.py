@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWi
 
 from gpuscope.ui.theme import GRID
 
-SIDE_WIDTH = 40 * GRID
+SIDE_WIDTH = 44 * GRID
 """Of the form when it stands beside the answer."""
 SIDE_BY_SIDE_FROM = 100 * GRID
 

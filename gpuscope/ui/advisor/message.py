@@ -60,6 +60,10 @@ class MessagePage(QWidget):
             so_far=True,
         )
 
+    def show_working(self) -> None:
+        """The run has ended; the answer is being worked out."""
+        self._show(self.tr("Working out what to get…"), self.tr("This takes a moment."))
+
     def show_too_little(self, *, running: bool) -> None:
         """The session holds nothing of a job to advise on."""
         self._show(

@@ -7,10 +7,12 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+import msgspec
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gpuscope.domain.footprint import Footprint
+from gpuscope.domain.mix import MixRecommendation
 from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.domain.run import Manifest, RunOutcome
 from gpuscope.ui.advisor.basis import basis_of, says_enough
@@ -89,6 +91,11 @@ class AdvisorPanel(QWidget):
         return self.source_bar.estimating
 
     @property
+    def mix(self) -> MixRecommendation | None:
+        """The answer for several jobs, while that is what is shown."""
+        return self.mix_result.mix if self.source_bar.source is Source.JOBS else None
+
+    @property
     def constraints(self) -> Constraints:
         """The limits that were last understood."""
         return self._constraints
@@ -118,6 +125,8 @@ class AdvisorPanel(QWidget):
     def advise_on_session(self) -> None:
         """Advise on what the session holds so far."""
         if self._path is not None:
+            if self._recommendation is None:
+                self._show_message(self.message.show_working)
             self.status.emit(self.tr("Working out what the job uses…"))
             self._reading.submit(partial(self._sources.footprint, self._path))
 
@@ -188,8 +197,7 @@ class AdvisorPanel(QWidget):
         if constraints is not None:
             self._constraints = constraints
         if self.source_bar.source is Source.JOBS:
-            if not self._mixing.ask(self._constraints):
-                self._show_message(self.message.show_jobs_hint)
+            self._advise_on_jobs()
         elif self.source_bar.source is Source.TYPED:
             self._estimate()
         elif constraints is not None:
@@ -202,6 +210,14 @@ class AdvisorPanel(QWidget):
             self._show_message(self.message.show_typing_hint)
         else:
             self._reading.submit(partial(self._sources.estimate, model))
+
+    def _advise_on_jobs(self) -> None:
+        """The amount of work of the run at hand is not that of each job."""
+        own_amount = not self.constraints_form.total_is_suggested
+        limits = self._constraints if own_amount else msgspec.structs.replace(self._constraints, total_steps=None)
+        if not self._mixing.ask(limits):
+            self.source_bar.set_exportable(False)
+            self._show_message(self.message.show_jobs_hint)
 
     def _import_quotes(self, path: Path) -> None:
         self._importing.submit(partial(self._sources.quotes, path))
@@ -234,6 +250,7 @@ class AdvisorPanel(QWidget):
     def _on_mix(self) -> None:
         self.status.emit("")
         self._show_only(self.mix_result)
+        self.source_bar.set_exportable(True)
 
     def _on_failed(self, sentence: str) -> None:
         self.status.emit("")

@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
-from gpuscope.ui.theme import GRID
+from gpuscope.ui.theme import GRID, set_role
 from gpuscope.ui.titles import short_title
 
 SESSION_MINIMUM_WIDTH = 6 * GRID
@@ -44,6 +44,8 @@ class SourceBar(QWidget):
         self._export = QPushButton(self.tr("E&xport…"), self)
         self._estimate.setToolTip(self.tr("Advise on a model that is typed in instead of measured."))
         self._export.setToolTip(self.tr("Export a report with this advice; of a typed-in model also its footprint."))
+        for button in (self._estimate, self._jobs, self._export):
+            set_role(button, "compact")
         self._export.clicked.connect(self.export_requested)
         group = QButtonGroup(self)
         group.addButton(self._session)
@@ -56,7 +58,7 @@ class SourceBar(QWidget):
         row.addWidget(self._session, 1)
         row.addWidget(self._estimate)
         row.addWidget(self._jobs)
-        row.addSpacing(GRID)
+        row.addSpacing(GRID // 2)
         row.addWidget(self._export)
         self.set_session("")
         self.set_exportable(False)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from gpuscope.advisor.choice.advisor import Advisor
 from gpuscope.advisor.job.estimate import estimate
+from gpuscope.advisor.mix.advising import recommend_mix
+from gpuscope.advisor.mix.jobs import AskedJob
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.mix import MixRecommendation
 from gpuscope.domain.recommendation import Constraints, Recommendation
@@ -16,6 +18,7 @@ from gpuscope.engine.footprint import footprint_of
 from gpuscope.engine.predictions import compare, remember
 from gpuscope.engine.registry import SessionSummary, sessions
 from gpuscope.engine.session import open_session
+from gpuscope.errors import UsageError
 from gpuscope.store.reader import SessionState
 from gpuscope.store.schema import SUFFIX
 from gpuscope.ui.advisor.form.constraints import Choices
@@ -57,7 +60,7 @@ def engine_sources() -> AdvisorSources:
         estimate=_estimate,
         choices=_choices,
         quotes=quotes_of_file,
-        mix=_mix,
+        mix=_MixAdvice(),
         recent=sessions,
         keep=_keep,
     )
@@ -99,13 +102,33 @@ def _estimate(model: EstimateInput) -> Footprint:
     )
 
 
-def _mix(jobs: MixInput, constraints: Constraints) -> MixRecommendation:
-    footprints = [(job.name, _job_footprint(job.path), job.runs_per_month) for job in jobs.jobs]
-    return advice.advise_mix(footprints, constraints, growth_per_year=jobs.growth_per_year)
+class _MixAdvice:
+    """Keeps the advisors of the jobs as long as their files stay as they are."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[Path, float], tuple[Footprint, Advisor]] = {}
+
+    def __call__(self, jobs: MixInput, constraints: Constraints) -> MixRecommendation:
+        known = {key: self._kept.get(key) or _advised(key[0]) for key in (_version(job.path) for job in jobs.jobs)}
+        self._kept = known
+        parts = [known[_version(job.path)] for job in jobs.jobs]
+        asked = [
+            AskedJob(job.name, footprint, job.runs_per_month)
+            for job, (footprint, _) in zip(jobs.jobs, parts, strict=True)
+        ]
+        return recommend_mix(asked, [advisor for _, advisor in parts], constraints, jobs.growth_per_year)
 
 
-def _job_footprint(path: Path) -> Footprint:
-    return _footprint(path) if path.suffix == SUFFIX else advice.read_footprint(path)
+def _version(path: Path) -> tuple[Path, float]:
+    try:
+        return path, path.stat().st_mtime
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror}).") from error
+
+
+def _advised(path: Path) -> tuple[Footprint, Advisor]:
+    footprint = _footprint(path) if path.suffix == SUFFIX else advice.read_footprint(path)
+    return footprint, advice.advisor_of(footprint)
 
 
 def _choices() -> Choices:

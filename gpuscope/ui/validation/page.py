@@ -6,7 +6,16 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QSplitter, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QSplitter,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gpuscope.engine.validate import OwnRuns, ValidationReport
 from gpuscope.ui.advisor.result.table_cells import FigureTable
@@ -104,9 +113,12 @@ class ValidationPage(QWidget):
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()
-        for widget in (self.start_button, self.stop_button):
-            head.addWidget(widget)
+        for button in (self.start_button, self.stop_button, self.all_button):
+            button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        head.addWidget(self.start_button)
+        head.addWidget(self.stop_button)
         head.addWidget(self.progress, 1)
+        head.addStretch(0)
         head.addWidget(self.all_button)
         published = QSplitter(Qt.Orientation.Vertical, self)
         published.setChildrenCollapsible(False)

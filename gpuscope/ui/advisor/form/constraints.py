@@ -122,6 +122,11 @@ class ConstraintsForm(QWidget):
             if steps is not None:
                 unit.set_value(STEPS)
 
+    @property
+    def total_is_suggested(self) -> bool:
+        """Whether the amount of work is that of the run at hand, not one that the person typed."""
+        return bool(self._suggested) and self._editors["total"].value() == self._suggested
+
     def read(self, now: datetime) -> Constraints | None:
         """The constraints; None after showing at each field what could not be understood."""
         texts = self.texts()
@@ -170,7 +175,7 @@ class ConstraintsForm(QWidget):
         inside.setSpacing(2)
         for section in self.sections:
             inside.addWidget(section)
-        self.fold = Section(self.tr("What you need"), body, is_open=True)
+        self.fold = Section(self.tr("Your needs"), body, is_open=True)
         self.fold.add_to_title(self.tools)
         column.addWidget(self.fold)
         for editor in self._editors.values():

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpuscope.ui.advisor.form.texts import QuoteTexts
-from gpuscope.ui.theme import GRID
+from gpuscope.ui.theme import GRID, set_role
 
 LIST_HEIGHT = 10 * GRID
 KINDS = ("buy", "rent", "spot", "reserved")
@@ -115,6 +115,7 @@ class QuotesEditor(QWidget):
     def _lay_out(self) -> None:
         buttons = QHBoxLayout()
         for button in (self.add_button, self.remove_button, self.import_button):
+            set_role(button, "compact")
             buttons.addWidget(button)
         buttons.addStretch(1)
         self._fields = QWidget(self)

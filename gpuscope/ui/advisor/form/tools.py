@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QMenu, QPushButton, QTo
 from gpuscope.errors import UsageError
 from gpuscope.ui.advisor.form.presets import PresetStore
 from gpuscope.ui.advisor.form.texts import ConstraintTexts
-from gpuscope.ui.theme import GRID, set_role
+from gpuscope.ui.theme import set_role
 
 
 class FormTools(QWidget):
@@ -32,21 +32,19 @@ class FormTools(QWidget):
         self._project = ""
         self.undo = self._button("↶", self.tr("Undo the last change of the form (Ctrl+Z)"))
         self.redo = self._button("↷", self.tr("Do again what was undone (Ctrl+Shift+Z)"))
-        self.reset = QPushButton(self.tr("Reset"), self)
-        self.reset.setToolTip(self.tr("Empty all fields; undo brings them back."))
+        self.reset = self._button("⟲", self.tr("Reset: empty all fields; undo brings them back"))
         self.presets = QPushButton(self.tr("Presets"), self)
         self.presets.setToolTip(self.tr("Fill in the form as it was saved for this project, or save it."))
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self._fill_menu)
         self.presets.setMenu(self._menu)
-        for button in (self.reset, self.presets):
-            set_role(button, "segment")
+        set_role(self.presets, "segment")
         self.undo.clicked.connect(self.undo_requested)
         self.redo.clicked.connect(self.redo_requested)
         self.reset.clicked.connect(self.reset_requested)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GRID // 2)
+        row.setSpacing(2)
         row.addWidget(self.undo)
         row.addWidget(self.redo)
         row.addWidget(self.reset)

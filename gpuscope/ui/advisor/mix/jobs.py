@@ -173,6 +173,7 @@ class JobsForm(QWidget):
         buttons = QHBoxLayout()
         buttons.setSpacing(GRID // 2)
         for button in (self.recent_button, self.file_button, self.remove_button):
+            set_role(button, "compact")
             buttons.addWidget(button)
         buttons.addStretch(1)
         self._grid = FieldGrid()

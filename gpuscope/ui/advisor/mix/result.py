@@ -49,13 +49,18 @@ class MixResult(QWidget):
             column.addWidget(part)
         column.addStretch(1)
 
+    @property
+    def mix(self) -> MixRecommendation | None:
+        """What is shown."""
+        return self._mix
+
     def show_mix(self, mix: MixRecommendation) -> None:
         """Replace everything; the recommended way is chosen."""
         self._mix = mix
         money = Money.of(mix.constraints.economics)
         self.sentence.setText(mix.sentence)
         titles, rows = option_rows(mix, money)
-        self.options.show_rows(titles, rows)
+        self.options.show_rows(titles, rows, stretched=1)
         self.options.fit_height()
         self.bars.show_bars(_bars(mix), money.range)
         notes = [each.sentence for each in mix.sensitivity] + list(mix.assumptions)

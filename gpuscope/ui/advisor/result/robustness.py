@@ -8,7 +8,7 @@ from html import escape
 from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QTextBrowser, QWidget
 
-from gpuscope.domain.recommendation import Improvement, Recommendation
+from gpuscope.domain.recommendation import Recommendation
 from gpuscope.ui import theme
 
 translate = QCoreApplication.translate
@@ -56,7 +56,7 @@ def _html(recommendation: Recommendation) -> Iterator[str]:
     )
     yield from _part(
         translate("Robustness", "What would make it surer"),
-        [_line(each.sentence or each.action, _effect(each)) for each in recommendation.would_be_surer],
+        [_line(each.sentence or each.action, each.input) for each in recommendation.would_be_surer],
     )
     yield from _part(translate("Robustness", "Assumed"), [_line(each) for each in recommendation.assumptions])
     undated = translate("Robustness", "undated")
@@ -74,12 +74,3 @@ def _part(title: str, lines: list[str]) -> Iterator[str]:
 def _line(sentence: str, note: str = "") -> str:
     grey = f' <span class="muted">({escape(note)})</span>' if note else ""
     return f"<p>{escape(sentence)}{grey}</p>"
-
-
-def _effect(improvement: Improvement) -> str:
-    """`time: range ×1.5 → ×1.1`, as far as it is known."""
-    now, then = improvement.width_now, improvement.width_then
-    if now is None or then is None:
-        return improvement.input
-    effect = translate("Robustness", "{what}: range ×÷{now} → ×÷{then}")
-    return effect.format(what=improvement.input, now=f"{now:.2f}", then=f"{then:.2f}")
