@@ -100,7 +100,7 @@ def batches_plan(
     target: ServingTarget,
     need: MemoryNeed | None,
     fit: bool | None,
-    here: int,
+    here: int | None,
     part: Slice | None,
     how: str,
 ) -> ServingPlan:
@@ -126,7 +126,7 @@ def batches_plan(
     )
     return ServingPlan(
         serving=serving,
-        layout=Layout(data_parallel=here),
+        layout=Layout(data_parallel=here or load.replicas),
         need=need,
         fits=fit,
         missed=tuple(missed),

@@ -35,7 +35,7 @@ def serve_cpu(
     *,
     constants: ServingConstants | None = None,
 ) -> ServingPlan:
-    """The best way to serve a job on a CPU: one copy on one machine, and how many such machines the load needs.
+    """The best way to serve a job on CPUs: one copy on each machine, and as many machines as the load needs.
 
     A language model's tokens come as fast as the memory gives the weights; anything else takes the step time of the
     time model, which needs a run on a known CPU.
@@ -70,8 +70,7 @@ def serve_cpu(
         have = format_bytes(memory_bytes or 0)
         words = f"one request needs {format_bytes(best.need.surely_bytes)}, the machine has {have}"
         return cannot(words, fits=False, need=best.need)
-    plan = plan_of(best, target, Setting(1, constants, None, None, (request_of(target)[1],)))
-    return plan._replace(gpus_needed=0.0)
+    return plan_of(best, target, Setting(None, constants, None, None, (request_of(target)[1],)))
 
 
 def _options(
@@ -121,5 +120,4 @@ def _batches(
     base = run_batch(job)
     # Memory is known for the run's batch alone: no larger one is tried.
     batch = largest_batch_of(time, target, lambda size: size <= base, base)
-    plan = batches_plan(time, batch, target, None, fit, 1, None, f"{cpu.name}: {single.how}")
-    return plan._replace(gpus_needed=0.0)
+    return batches_plan(time, batch, target, None, fit, None, None, f"{cpu.name}: {single.how}")

@@ -38,18 +38,25 @@ class Load(NamedTuple):
         return None if self.curve is None else self.curve.saving_share
 
 
-def load_of(target: ServingTarget, batch: float, latency_s: float, here: int) -> Load:
-    """The load on copies that each take `batch` requests, of `latency_s` each, with room for `here` copies."""
+def load_of(target: ServingTarget, batch: float, latency_s: float, here: int | None) -> Load:
+    """The load on copies that each take `batch` requests, of `latency_s` each.
+
+    Args:
+        target: with the load, or without: then there is a copy wherever there is room.
+        batch: requests of a copy.
+        latency_s: of a request in a full batch.
+        here: copies that there is room for; None: as many as the load needs.
+    """
     wanted = demand(target, batch, latency_s)
     if wanted is None:
-        return Load(here, None, None, None, "")
+        return Load(here or 1, None, None, None, "")
 
     def replicas_at(load_share: float) -> int:
         part = demand(target, batch, latency_s, load_share)
         return 1 if part is None else part.replicas
 
     missed = ""
-    if wanted.replicas > here:
+    if here is not None and wanted.replicas > here:
         missed = f"the load needs {wanted.replicas} copies and there is room for {here}: {wanted.how}"
     curve = over_the_day(target.hourly_load, replicas_at)
     utilisation = min(1.0, wanted.slots / (wanted.replicas * batch))

@@ -23,7 +23,7 @@ class ServingPlan(NamedTuple):
     missed: tuple[str, ...]
     """Targets that are not met, each a clause that says by how much; empty: all are."""
     gpus_needed: float
-    """For the whole load; below one where a slice is enough."""
+    """For the whole load (of machines, where they have no GPU); below one where a slice is enough."""
     explain: Callable[[], Explanation]
     """Unfolds the figures; only for who looks at them."""
     assumptions: tuple[str, ...] = ()

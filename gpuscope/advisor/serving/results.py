@@ -20,8 +20,8 @@ from gpuscope.domain.serving import Serving, ServingTarget
 class Setting(NamedTuple):
     """On what, and with what, an option is run."""
 
-    here: int
-    """Copies that there is room for."""
+    here: int | None
+    """Copies that there is room for; None: as many as the load needs."""
     constants: ServingConstants
     vendor: str | None
     """Of the GPU; None: it is a CPU."""
@@ -63,7 +63,9 @@ def plan_of(best: Option, target: ServingTarget, setting: Setting) -> ServingPla
     return ServingPlan(
         serving=serving,
         layout=Layout(
-            data_parallel=setting.here, tensor_parallel=best.split.tensor, pipeline_parallel=best.split.stages
+            data_parallel=setting.here or load.replicas,
+            tensor_parallel=best.split.tensor,
+            pipeline_parallel=best.split.stages,
         ),
         need=best.need,
         fits=best.fits,

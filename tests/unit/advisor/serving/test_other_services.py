@@ -64,7 +64,11 @@ def test_a_cpu_gives_tokens_as_fast_as_its_memory() -> None:
     fastest = found.serving.weights_bytes / (cpu.memory_bandwidth_gbs * 1e9)
     assert found.serving.inter_token_latency_s is not None
     assert found.serving.inter_token_latency_s.mid > fastest
-    assert found.gpus_needed == 0
+    assert found.gpus_needed == 1
+    busy = serve_cpu(job, cpu, None, 64 * 2**30, msgspec.structs.replace(target, concurrent_users=1000.0))
+    assert busy.serving is not None
+    assert busy.gpus_needed == busy.serving.replicas > 1
+    assert busy.meets
 
 
 def test_a_cpu_with_too_little_memory_says_so() -> None:
