@@ -1,7 +1,8 @@
 """Read and write the constants for many GPUs.
 
     collectives.csv  kind, nominal_gbs, share, start_us, ramp_us, hop_us, source: what links reach
-    parallel.csv     name, value, source: constants of `parallel.rates.ParallelRates`
+    parallel.csv     name, software, value, source: constants of `parallel.rates.ParallelRates`; software is empty or
+                     "tuned", for those that are others with libraries tuned for the GPU
 
 Links that collectives.csv lacks keep the assumed rates, and so do constants that parallel.csv lacks.
 """
@@ -9,8 +10,9 @@ Links that collectives.csv lacks keep the assumed rates, and so do constants tha
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -19,8 +21,9 @@ from gpuscope.advisor.parallel.rates import DEFAULT_LINKS, LinkRate, ParallelRat
 
 LINKS_FILE, CONSTANTS_FILE = "collectives.csv", "parallel.csv"
 _LINK_COLUMNS = ("kind", "nominal_gbs", "share", "start_us", "ramp_us", "hop_us", "source")
-_CONSTANT_COLUMNS = ("name", "value", "source")
-_CONSTANTS = frozenset(name for name in ParallelRates.__struct_fields__ if name != "links")
+_CONSTANT_COLUMNS = ("name", "software", "value", "source")
+_CONSTANTS = frozenset(name for name in ParallelRates.__struct_fields__ if name not in {"links", "tuned"})
+_TUNED = "tuned"
 
 
 def load_parallel(folder: Path) -> ParallelRates:
@@ -31,11 +34,14 @@ def load_parallel(folder: Path) -> ParallelRates:
     """
     links: tuple[LinkRate, ...] = DEFAULT_LINKS
     values: dict[str, float] = {}
+    tuned: dict[str, float] = {}
     if (folder / LINKS_FILE).exists():
         links = (*(_link(row) for row in read_rows(folder / LINKS_FILE, _LINK_COLUMNS)), *DEFAULT_LINKS)
     if (folder / CONSTANTS_FILE).exists():
-        values = {_name(row): row.positive("value") for row in read_rows(folder / CONSTANTS_FILE, _CONSTANT_COLUMNS)}
-    return msgspec.structs.replace(ParallelRates(links=links), **values)
+        for row in read_rows(folder / CONSTANTS_FILE, _CONSTANT_COLUMNS):
+            into = tuned if row.text("software") == _TUNED else values
+            into[_name(row)] = row.positive("value")
+    return msgspec.structs.replace(ParallelRates(links=links, tuned=tuned), **values)
 
 
 def write_links(path: Path, links: tuple[LinkRate, ...]) -> None:
@@ -49,12 +55,22 @@ def write_links(path: Path, links: tuple[LinkRate, ...]) -> None:
             writer.writerow((link.kind, nominal, *(f"{figure:.4g}" for figure in figures), link.source))
 
 
-def write_constants(path: Path, values: Mapping[str, float], source: str) -> None:
+class NamedConstant(NamedTuple):
+    """One line of parallel.csv."""
+
+    name: str
+    value: float
+    source: str
+    tuned: bool = False
+
+
+def write_constants(path: Path, constants: Iterable[NamedConstant]) -> None:
     """Write parallel.csv."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(_CONSTANT_COLUMNS)
-        writer.writerows((name, f"{value:.4g}", source) for name, value in sorted(values.items()))
+        for each in sorted(constants, key=lambda constant: (constant.tuned, constant.name)):
+            writer.writerow((each.name, _TUNED if each.tuned else "", f"{each.value:.4g}", each.source))
 
 
 def _link(row: Row) -> LinkRate:

@@ -9,7 +9,7 @@ from gpuscope.advisor.parallel.rates import ParallelRates
 from gpuscope.advisor.parallel.transformer import MatrixDevice
 from gpuscope.advisor.timing.sustained import matmul_rate, vector_rate
 
-_NEWER = frozenset({"Hopper", "Blackwell", "Blackwell Ultra"})
+NEWER = frozenset({"Hopper", "Blackwell", "Blackwell Ultra"})
 """Their power limits lower clocks under a load that lasts, and most attention kernels were written for Ampere."""
 
 
@@ -23,7 +23,7 @@ def matrix_device(gpu: GpuSpec, precision: str, calibration: Calibration, rates:
     matrix, vector = matmul_rate(gpu, precision, calibration), vector_rate(gpu, calibration)
     if matrix is None or vector is None:
         return None
-    newer = gpu.architecture in _NEWER
+    newer = gpu.architecture in NEWER
     # In 8 bits only the layers' products are; attention stays in 16.
     wide = matmul_rate(gpu, BFLOAT16, calibration) if is_8_bit(precision) else matrix
     attention = 1.0 if wide is None else wide.value / matrix.value

@@ -6,6 +6,8 @@ The defaults are assumptions from physics and published practice; `resources/cal
 
 from __future__ import annotations
 
+import msgspec
+
 from gpuscope.domain.base import Value
 
 
@@ -59,6 +61,8 @@ class ParallelRates(Value, frozen=True, kw_only=True):
     """On top, where the power limit lowers clocks under a load that lasts: Hopper and later."""
     half_width: float = 120.0
     """Width or depth of a matrix at which half of the rate is reached."""
+    expert_half_width: float = 1000.0
+    """Width of an expert at which it reaches half of the rate: many small products, uneven tokens, routing."""
     half_tokens: float = 150.0
     """Tokens of a micro batch at which half of the rate is reached."""
     recompute_share: float = 0.9
@@ -71,13 +75,29 @@ class ParallelRates(Value, frozen=True, kw_only=True):
     """Bytes that norms, activations and residuals move, over those of unfused operators."""
     host_us_per_layer: float = 900.0
     """Time in which the host starts a layer's forward and backward pass."""
+    host_us_per_expert: float = 270.0
+    """And each expert of a layer that a GPU holds: three products in three passes and what is around them."""
 
     # Communication.
     hidden_share: float = 0.5
     """Of communication beside computing: the rest slows it down, for both share memory and multiprocessors."""
+    tensor_hidden_share: float = 0.0
+    """Of tensor parallelism's sums: libraries that cut products into pieces send one beside the next."""
     window_share: float = 0.8
     """Of the computing beside which sharded parameters can travel."""
     straggler_per_doubling: float = 0.015
     """What a step waits for the slowest, for each doubling of the machines."""
     host_per_doubling: float = 0.01
     """What the processes of one machine take from each other, for each doubling of its GPUs."""
+
+    tuned: dict[str, float] = {}
+    """Constants that are others with libraries tuned for the GPU (Transformer Engine, Megatron-Core, NeMo)."""
+
+    def of_software(self, framework: str | None) -> ParallelRates:
+        """The constants of a framework, as its name says."""
+        name = (framework or "").lower()
+        tuned = any(word in name for word in _TUNED_FRAMEWORKS)
+        return msgspec.structs.replace(self, **self.tuned) if tuned and self.tuned else self
+
+
+_TUNED_FRAMEWORKS = ("megatron", "nemo", "transformer engine", "transformer_engine")

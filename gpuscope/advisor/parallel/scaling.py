@@ -6,7 +6,9 @@ import math
 from typing import NamedTuple
 
 from gpuscope.advisor.calibration.model import Calibration
+from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.job import Job
+from gpuscope.advisor.parallel.device import NEWER
 from gpuscope.advisor.parallel.explain import Details, step_parts
 from gpuscope.advisor.parallel.topology import Topology
 from gpuscope.advisor.timing.time_model import StepTime
@@ -75,6 +77,30 @@ def spread_doubts(
         reason = f"{topology.nodes} machines, more than the constants were fitted on"
         doubts.append(Doubt(reason, _EACH_DOUBLING**doublings))
     return doubts
+
+
+class TransformerDoubts(NamedTuple):
+    """Reasons to doubt a step that was counted from a transformer's dimensions."""
+
+    both: tuple[Doubt, ...]
+    faster: tuple[Doubt, ...]
+    """That it may take less."""
+
+
+def transformer_doubts(gpu: GpuSpec, calibration: Calibration, *, mixture: bool, tuned: bool) -> TransformerDoubts:
+    """Reasons to doubt a step that was counted from a transformer's dimensions.
+
+    Args:
+        gpu: where it runs; for those since Hopper libraries that are tuned for them are far ahead of others.
+        calibration: for the widths.
+        mixture: it has experts.
+        tuned: the job is known to use such libraries, and their constants were taken.
+    """
+    both = [doubt("transformer_dimensions", calibration)]
+    if mixture:
+        both.append(doubt("mixture", calibration))
+    faster = (doubt("tuned_software", calibration),) if gpu.architecture in NEWER and not tuned else ()
+    return TransformerDoubts(tuple(both), faster)
 
 
 def step_range(

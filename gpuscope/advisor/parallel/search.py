@@ -75,7 +75,7 @@ def plan(
     need = found.needs.of(index, gpu)
     basis = modelled_how(subject, gpu) if subject.modelled else single.how
     details = Details(found.table, found.steps, found.needs, states, index, found.fabric, basis)
-    scaled = _scaled(subject, topology, single, found, details)
+    scaled = _scaled(subject, gpu, topology, single, found, details)
     return Plan(_shown(subject, found, index), need, fits(need, available), scaled)
 
 
@@ -117,7 +117,9 @@ def _shown(subject: Subject, found: Answer, index: int) -> Layout:
     return layout if subject.batch.known else msgspec.structs.replace(layout, micro_batch=None)
 
 
-def _scaled(subject: Subject, topology: Topology, single: StepTime, found: Answer, details: Details) -> Scaled:
+def _scaled(
+    subject: Subject, gpu: GpuSpec, topology: Topology, single: StepTime, found: Answer, details: Details
+) -> Scaled:
     job, steps, index = subject.job, found.steps, details.row
     if steps is None or (single.seconds is None and not subject.modelled):
         why = single.how if single.seconds is None else "the bytes of its gradients are not known"
@@ -134,7 +136,7 @@ def _scaled(subject: Subject, topology: Topology, single: StepTime, found: Answe
         modelled=subject.modelled,
         exposed_share=exposed / seconds if seconds else 0.0,
     )
-    basis = modelled_step(subject, mid, details.basis) if subject.modelled else single
+    basis = modelled_step(subject, gpu, mid, details.basis) if subject.modelled else single
     range_ = step_range(job, basis, mid, max(0.0, messages - exposed), doubts, topology.gpus_per_node)
     how = basis.how
     if messages:

@@ -100,7 +100,8 @@ def transformer_steps(prepared: Prepared, device: MatrixDevice, measured_over_mo
     context = exposed(said.context_s, micro.attention_s * off, rates)
     sharded = exposed(said.sharded_s, computing * rates.window_share, rates)
     gradients = exposed(said.gradients_s, computing * (BACKWARD_SHARE * rates.window_share), rates)
-    each = computing + said.tensor_s + said.pipeline_s * interleaved + context + said.expert_s + sharded
+    tensor = said.tensor_s * (1 - rates.tensor_hidden_share)
+    each = computing + tensor + said.pipeline_s * interleaved + context + said.expert_s + sharded
     update = micro.update_s * off
     bubble = each * (table.pipeline - 1) / interleaved
     count = table.accumulation
@@ -111,7 +112,7 @@ def transformer_steps(prepared: Prepared, device: MatrixDevice, measured_over_mo
         seconds=total + waiting,
         computing_s=computing * count,
         bubble_s=bubble,
-        tensor_s=said.tensor_s * count,
+        tensor_s=tensor * count,
         pipeline_s=said.pipeline_s * interleaved * count,
         context_s=context * count,
         expert_s=said.expert_s * count,

@@ -9,6 +9,7 @@ from gpuscope.advisor.job.architecture import architecture_of
 from gpuscope.advisor.job.job import Job
 from gpuscope.advisor.memory.memory_model import JobMemory
 from gpuscope.advisor.parallel.data_parallel import update_share
+from gpuscope.advisor.parallel.rates import ParallelRates
 from gpuscope.advisor.parallel.same import Same
 from gpuscope.advisor.parallel.transformer import Shape, shape_of
 from gpuscope.domain.ops import dtype_bytes
@@ -46,6 +47,8 @@ class Subject(NamedTuple):
     update_share: float
     gradient_bytes: float
     """Of one element."""
+    rates: ParallelRates
+    """Of the framework that the job uses."""
     modelled: bool
     """No run says how long a step takes: it is counted from the transformer's dimensions."""
 
@@ -84,6 +87,7 @@ def _subject(same_job: Same[Job], same_memory: Same[JobMemory], timed: bool) -> 
         checkpointed=bool(workload.activation_checkpointing),
         update_share=update_share(job),
         gradient_bytes=float(max(2, size)),
+        rates=job.calibration.parallel.of_software(workload.framework.name if workload.framework else None),
         modelled=shape is not None and batch.known and (estimated or not timed),
     )
 

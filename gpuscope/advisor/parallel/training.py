@@ -19,13 +19,14 @@ from gpuscope.advisor.parallel.layouts import Question, training_layouts
 from gpuscope.advisor.parallel.memory import Needs, Run, needs_of
 from gpuscope.advisor.parallel.rates import ParallelRates
 from gpuscope.advisor.parallel.same import Same
+from gpuscope.advisor.parallel.scaling import transformer_doubts
 from gpuscope.advisor.parallel.step import Prepared, Steps, prepare_steps, transformer_steps
 from gpuscope.advisor.parallel.subject import Subject
 from gpuscope.advisor.parallel.table import LayoutTable, table_of
 from gpuscope.advisor.parallel.topology import Topology
 from gpuscope.advisor.parallel.transformer import MatrixDevice
 from gpuscope.advisor.timing.time_model import SPECIFICATION, StepTime
-from gpuscope.advisor.timing.uncertainty import combined, doubt
+from gpuscope.advisor.timing.uncertainty import combined
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Layout
 
@@ -66,8 +67,7 @@ def answer(
     counted = subject.shape is not None and subject.job.footprint.source.kind == "estimated"
     run = Run(batch.micro if batch.known and not counted else None, subject.checkpointed)
     needs = _needs(Same(subject.memory), question, run)
-    rates = subject.job.calibration.parallel
-    fabric = _fabric(topology, Same(rates))
+    fabric = _fabric(topology, Same(subject.rates))
     steps = _steps(subject, gpu, question, fabric, single)
     return Answer(table, steps, needs, batches, fabric)
 
@@ -75,15 +75,21 @@ def answer(
 def modelled_how(subject: Subject, gpu: GpuSpec) -> str:
     """Where the time of a step comes from that is counted from a transformer's dimensions."""
     job = subject.job
-    device = _device(gpu, job.precision, Same(job.calibration))
+    device = _device(gpu, job.precision, Same(job.calibration), Same(subject.rates))
     return f"work of a transformer ({subject.shape_how}) at {device.how if device is not None else gpu.name}"
 
 
-def modelled_step(subject: Subject, mid_s: float, how: str) -> StepTime:
+def modelled_step(subject: Subject, gpu: GpuSpec, mid_s: float, how: str) -> StepTime:
     """A step that takes `mid_s`, counted from a transformer's dimensions, with its doubts."""
-    doubts = (doubt("transformer_dimensions", subject.job.calibration),)
-    factor = combined(doubts)
-    return StepTime(Range(low=mid_s / factor, mid=mid_s, high=mid_s * factor), mid_s, doubts, SPECIFICATION, how)
+    calibration, shape = subject.job.calibration, subject.shape
+    doubts = transformer_doubts(
+        gpu,
+        calibration,
+        mixture=shape is not None and shape.experts > 1,
+        tuned=subject.rates is not calibration.parallel,
+    )
+    seconds = Range(low=mid_s / combined((*doubts.both, *doubts.faster)), mid=mid_s, high=mid_s * combined(doubts.both))
+    return StepTime(seconds, mid_s, (*doubts.both, *doubts.faster), SPECIFICATION, how)
 
 
 def single_step(subject: Subject, single: StepTime) -> SingleStep:
@@ -97,9 +103,9 @@ def single_step(subject: Subject, single: StepTime) -> SingleStep:
 
 def _steps(subject: Subject, gpu: GpuSpec, question: Question, fabric: Fabric, single: StepTime) -> Steps | None:
     job = subject.job
-    rates, element = job.calibration.parallel, element_bytes_of(job.precision)
+    rates, element = subject.rates, element_bytes_of(job.precision)
     if subject.shape is not None:
-        device = _device(gpu, job.precision, Same(job.calibration))
+        device = _device(gpu, job.precision, Same(job.calibration), Same(subject.rates))
         if device is None:
             return None
         prepared = _prepared(question, fabric, Same(rates), element, subject.gradient_bytes)
@@ -121,7 +127,7 @@ def _measured_over_modelled(subject: Subject, device: MatrixDevice, single: Step
     """How far the model of a transformer is off what is known of a step on one GPU; 1 where nothing is."""
     if subject.modelled or single.seconds is None or not subject.batch.known or subject.shape is None:
         return 1.0
-    batch, rates = subject.batch, subject.job.calibration.parallel
+    batch, rates = subject.batch, subject.rates
     alone = Layout(
         micro_batch=batch.micro,
         gradient_accumulation=round(batch.step / batch.micro),
@@ -169,5 +175,7 @@ def _data_messages(
 
 
 @lru_cache(maxsize=512)
-def _device(gpu: GpuSpec, precision: str, calibration: Same[Calibration]) -> MatrixDevice | None:
-    return matrix_device(gpu, precision, calibration.value, calibration.value.parallel)
+def _device(
+    gpu: GpuSpec, precision: str, calibration: Same[Calibration], rates: Same[ParallelRates]
+) -> MatrixDevice | None:
+    return matrix_device(gpu, precision, calibration.value, rates.value)

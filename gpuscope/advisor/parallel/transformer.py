@@ -159,6 +159,8 @@ def work_of(shape: Shape, table: LayoutTable, rates: ParallelRates, element_byte
     moved = tokens * width * _elementwise_bytes(shape, table.tensor) * rates.elementwise_bytes
     logits = tokens * shape.vocabulary / table.tensor
     scores_flops, scores_bytes = _attention(shape, table, tokens, rates)
+    experts_here = np.where(np.asarray(shape.experts) > 1, shape.experts / table.expert, 0.0)
+    host_us = rates.host_us_per_layer + rates.host_us_per_expert * experts_here
     return Work(
         matrix_flops=layers * passes * _matrix_flops(shape, table, tokens, rates) / rates.matrix_share,
         attention_flops=layers * scores_flops,
@@ -166,7 +168,7 @@ def work_of(shape: Shape, table: LayoutTable, rates: ParallelRates, element_byte
         elementwise_bytes=layers * passes * moved,
         logits_flops=FORWARD_BACKWARD * 2 * shape.hidden * logits / rates.matrix_share,
         logits_bytes=_LOGIT_BYTES * logits,
-        host_s=layers * rates.host_us_per_layer * 1e-6 * (1 + again / FORWARD_BACKWARD),
+        host_s=layers * host_us * 1e-6 * (1 + again / FORWARD_BACKWARD),
         update_bytes=_UPDATE_BYTES
         * local_parameters(shape, table)
         / np.where(table.zero >= 1, table.replicas_of_weights, 1.0),
@@ -189,6 +191,8 @@ def local_parameters(shape: Shape, table: LayoutTable) -> Any:
 
 def _matrix_flops(shape: Shape, table: LayoutTable, tokens: Any, rates: ParallelRates) -> Any:
     """Forward pass of one layer's matrix products."""
+    import numpy as np
+
     split = table.tensor
     expert_tokens = tokens * shape.experts_per_token
     each_expert = expert_tokens * table.expert / shape.experts
@@ -198,9 +202,11 @@ def _matrix_flops(shape: Shape, table: LayoutTable, tokens: Any, rates: Parallel
         ((shape.matrices - 1) * shape.feed_forward / split, shape.hidden, expert_tokens, each_expert),
         (shape.hidden, shape.feed_forward / split, expert_tokens, each_expert),
     )
+    small = _filled(shape.feed_forward, rates.expert_half_width)
+    mixture = np.where(np.asarray(shape.experts) > 1, small, 1.0)
     flops: Any = 0.0
-    for width, depth, rows, rows_at_once in products:
-        filled = _filled(width, rates.half_width) * _filled(depth, rates.half_width)
+    for (width, depth, rows, rows_at_once), share in zip(products, (1.0, 1.0, mixture, mixture), strict=True):
+        filled = share * _filled(width, rates.half_width) * _filled(depth, rates.half_width)
         flops = flops + 2 * rows * width * depth / (filled * _filled(rows_at_once, rates.half_tokens))
     return flops
 

@@ -59,6 +59,10 @@ _UNCALIBRATED: dict[str, Doubt] = {
     "sharded": Doubt("parameters sharded over the GPUs; layer sizes are not known", 1.5),
     # 7-20% on published runs of language models, most on two GPUs; other models and kernels are not in them.
     "transformer_dimensions": Doubt("computed from a transformer's dimensions, no GPU has run this job", 1.25),
+    # NVIDIA's published steps on H100 to GB300 took 0.65 to 0.95 of what frameworks in general take.
+    "tuned_software": Doubt("libraries tuned for this GPU take up to a third less", 1.35),
+    # 22% at the median and 42% at the 90th percentile on published runs of mixtures.
+    "mixture": Doubt("a mixture of experts: routing and uneven experts cost time that only a run tells", 1.5),
     # Published sustained rates of other vendors cover matrix products only.
     "other_vendor": Doubt("not an NVIDIA GPU: published runs that the model could be held against are few", 1.5),
 }

@@ -130,3 +130,64 @@ def _megatron_seconds(row: Cells, shape: Shape) -> float:
     once = 96.0 * float(row["global_batch"]) * sequence * layers * hidden**2
     flops = once * (1 + sequence / (6 * hidden) + shape.vocabulary / (16 * layers * hidden))
     return flops / (int(row["gpus"]) * float(row["tflops_per_gpu"]) * 1e12)
+
+
+_NETWORK = {"a100": "InfiniBand HDR 200 Gb/s per GPU"}
+_NEWER_NETWORK = "InfiniBand NDR 400 Gb/s per GPU"
+_RACK_GPUS = {"gb200-186gb": 72, "gb300-288gb": 72}
+
+
+def llm_layouts(tables: Tables) -> Iterator[tuple[Cells, Trained]]:
+    """Published/llm_layouts.csv: dense models and mixtures in layouts that their publishers tuned, A100 to GB300."""
+    for row in tables.rows("llm_layouts"):
+        gpu = tables.catalogue.gpu(row["gpu_id"])
+        if gpu is None:
+            continue
+        gpus = int(row["gpus"])
+        degrees = [int(row[name]) for name in ("tensor_parallel", "pipeline_parallel", "context_parallel")]
+        tensor, pipeline, context = degrees
+        data, micro = gpus // (tensor * pipeline * context), float(row["micro_batch"])
+        sequence, batch = float(row["sequence"]), float(row["global_batch"])
+        network = _NETWORK.get(gpu.id[:4], _NEWER_NETWORK)
+        each = min(gpus, _RACK_GPUS.get(gpu.id, 8))
+        while gpus % each:
+            each -= 1
+        yield (
+            row,
+            Trained(
+                gpu=gpu,
+                topology=topology_at_counts(gpu, gpus, "NVSwitch", gpus_per_node=each, network=network),
+                shape=shape_of(_architecture(row), sequence),
+                layout=Layout(
+                    data_parallel=data,
+                    tensor_parallel=tensor,
+                    pipeline_parallel=pipeline,
+                    context_parallel=context,
+                    expert_parallel=int(row["expert_parallel"]),
+                    zero_stage=int(row["zero_stage"]),
+                    micro_batch=micro,
+                    gradient_accumulation=max(1, round(batch / data / micro)),
+                    activation_checkpointing=row["checkpointing"] == "1",
+                ),
+                precision=row["precision"],
+                gradient_bytes=4.0,
+                measured_s=batch * sequence / gpus / float(row["tokens_per_s_per_gpu"]),
+                interleaved=float(row["interleaved"]),
+            ),
+        )
+
+
+def _architecture(row: Cells) -> Architecture:
+    return Architecture(
+        layers=int(row["layers"]),
+        hidden_size=int(row["hidden_size"]),
+        attention_heads=int(row["attention_heads"]),
+        key_value_heads=int(row["key_value_heads"]),
+        head_size=int(row["head_size"]),
+        feed_forward_size=int(row["feed_forward"]),
+        gated_feed_forward=row["gated"] == "1",
+        vocabulary_size=int(row["vocabulary"]),
+        tied_embeddings=row["tied"] == "1",
+        experts=int(row["experts"]) if row["experts"] else None,
+        experts_per_token=int(row["experts_per_token"]) if row["experts_per_token"] else None,
+    )

@@ -49,6 +49,19 @@ CONSTANTS: dict[str, Constant] = {
 """What is fitted, with where it lies before any row was seen."""
 
 
+TUNED_CONSTANTS: dict[str, Constant] = {
+    "hopper_share": Constant(0.9, 1.1, 0.4, 1.0),
+    "hopper_attention_share": Constant(1.2, 1.3, 0.2, 2.0),
+    "elementwise_bytes": Constant(0.6, 1.4),
+    "tensor_hidden_share": Constant(0.5, 1.4, 0.05, 0.95),
+    "hidden_share": Constant(0.8, 1.2, 0.05, 0.98),
+}
+"""What libraries tuned for the GPU change: fused operators, attention written for Hopper, messages beside products."""
+
+EXPERT_CONSTANTS: dict[str, Constant] = {"expert_half_width": Constant(1000.0, 2.0)}
+"""What only mixtures of experts have."""
+
+
 class Trained(NamedTuple):
     """One published training step."""
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gpuscope import paths
 from gpuscope.advisor.calibration.loading import load_calibration
-from gpuscope.advisor.calibration.parallel_files import load_parallel, write_constants, write_links
+from gpuscope.advisor.calibration.parallel_files import NamedConstant, load_parallel, write_constants, write_links
 from gpuscope.advisor.parallel.collectives import (
     Fabric,
     Group,
@@ -98,14 +98,19 @@ def test_more_bytes_never_take_less(payload: float, more: float, count: int, gpu
 def test_constants_survive_their_files(tmp_path: Path) -> None:
     link = LinkRate(kind="efa", nominal_gbs=400, share=0.9, start_us=300, ramp_us=20, hop_us=15, source="a fit")
     write_links(tmp_path / "collectives.csv", (link,))
-    write_constants(tmp_path / "parallel.csv", {"matrix_share": 0.9}, "a fit")
+    write_constants(
+        tmp_path / "parallel.csv",
+        [NamedConstant("matrix_share", 0.9, "a fit"), NamedConstant("matrix_share", 1.0, "b", tuned=True)],
+    )
     found = load_parallel(tmp_path)
     assert found.links == (link, *DEFAULT_LINKS)
     assert (found.matrix_share, found.half_width) == (0.9, ParallelRates().half_width)
+    assert found.of_software("Megatron-LM").matrix_share == 1.0
+    assert found.of_software("torch").matrix_share == found.of_software(None).matrix_share == 0.9
     assert load_parallel(tmp_path / "nowhere") == ParallelRates()
 
 
 def test_an_unknown_constant_is_named(tmp_path: Path) -> None:
-    write_constants(tmp_path / "parallel.csv", {"speed": 1.0}, "nobody")
+    write_constants(tmp_path / "parallel.csv", [NamedConstant("speed", 1.0, "nobody")])
     with pytest.raises(CatalogueError, match=r"parallel\.csv, line 2: the constant speed"):
         load_parallel(tmp_path)
