@@ -18,10 +18,11 @@ def explanation_of(best: Option, serving: Serving, load: Load, at_load: Point | 
     inputs = [
         _batch(best),
         _first_token(full),
-        _inter_token(full, best.device.how),
+        _inter_token(full),
         _throughput(full, serving),
         _alone(best.alone),
         _model(best),
+        Explanation(name="Sustained rates", value=f"of {_gpus(best)}", formula=best.device.how, provenance=_FITTED),
     ]
     if at_load is not None:
         inputs.append(_at_load(at_load))
@@ -58,17 +59,27 @@ def _first_token(point: Point) -> Explanation:
             formula="half a decode step + ρ/(2(1−ρ)) × prefill, ρ the share of time spent on prompts",
             provenance="derived: queue with fixed service times (Pollaczek-Khinchine)",
         ),
+        Explanation(
+            name="Outside the device",
+            value=format_duration(point.first_token_s - point.prefill.seconds - point.waiting_s),
+            formula="server, tokenizer and scheduler",
+            provenance=_FITTED,
+        ),
     )
     return Explanation(
         name="Time to first token",
         value=format_duration(point.first_token_s),
-        formula="prefill + waiting; prefill = √(weights² + products²) + starts + messages",
+        formula="prefill + waiting + outside the device; prefill = √(weights² + products²) + starts + messages",
         provenance=_FITTED,
         inputs=inputs,
     )
 
 
-def _inter_token(point: Point, how: str) -> Explanation:
+def _gpus(best: Option) -> str:
+    return "one device" if best.split.gpus == 1 else f"each of {best.split.gpus} GPUs"
+
+
+def _inter_token(point: Point) -> Explanation:
     others = Explanation(
         name="Prompts of others",
         value=format_duration(max(0.0, point.inter_token_s - point.step.seconds)),
@@ -77,7 +88,7 @@ def _inter_token(point: Point, how: str) -> Explanation:
     return Explanation(
         name="Inter-token latency",
         value=format_duration(point.inter_token_s),
-        formula=f"√(weights² + products²) + cache + starts + messages + prompts of others; {how}",
+        formula="√(weights² + products²) + cache + starts + messages + prompts of others",
         provenance=_FITTED,
         inputs=(*_parts(point.step), others),
     )

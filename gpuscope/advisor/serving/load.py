@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gpuscope.advisor.serving.load_curve import LoadCurve, over_the_day
-from gpuscope.advisor.serving.replicas import MARGIN_HOW, Demand, demand
+from gpuscope.advisor.serving.replicas import Demand, demand
 from gpuscope.domain.recommendation import Explanation
 from gpuscope.domain.serving import ServingTarget
 
@@ -69,7 +69,10 @@ def load_trees(load: Load) -> tuple[Explanation, ...]:
     if load.demand is not None:
         trees.append(
             Explanation(
-                name="Copies", value=str(load.replicas), formula=load.demand.how, provenance=f"derived: {MARGIN_HOW}"
+                name="Copies",
+                value=str(load.replicas),
+                formula=load.demand.how,
+                provenance="derived: Little's law and the square-root rule of staffing",
             )
         )
     if load.curve is not None:
