@@ -12,6 +12,7 @@ from gpuscope.advisor.validation.words import (
     LEGEND,
     figure_cells,
     goal_text,
+    held_out_text,
     percent,
     remarks,
     verdict,
@@ -56,7 +57,7 @@ def _studies(studies: tuple[StudyResult, ...]) -> str:
 def _details(study: StudyResult) -> Iterator[str]:
     if study.summary is None:
         return
-    yield f"{study.name}: {study.description} Not fitted on: {'; '.join(study.summary.held_out)}."
+    yield f"{study.name}: {study.description} Held out: {held_out_text(study.summary.held_out)}."
     rows = [_stratum_cells(stratum) for stratum in study.summary.strata]
     yield table(["part", "", *HEADINGS], rows, right=(2, 3, 4, 5, 6))
     worst = [_worst_cells(row) for row in study.summary.worst]

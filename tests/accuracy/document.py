@@ -15,13 +15,19 @@ from gpuscope.advisor.validation.words import (
     UNKNOWN,
     figure_cells,
     goal_text,
+    held_out_text,
     percent,
     remarks,
     verdict,
 )
 
-SHOWN_HELD_OUT = 8
 WIDTH = 120
+_LIKE = "all GPUs like "
+"""How studies name what they held out when it is a GPU with all that share its chip."""
+
+LEFT_OUT_HEAD = """\
+No published row of the GPU, nor of another one with its chip, was seen (but for the runs that `new-card-eight-runs`
+is about): what is known of it are its specifications."""
 
 HEAD = f"""\
 # How accurate the predicted times are
@@ -60,6 +66,7 @@ def document(results: Sequence[StudyResult], scores: Sequence[Score]) -> str:
     if others:
         blocks += ["Studies of what no goal was set for, or one of their own:", study_table(others)]
     blocks += ["## Where it falls short", shortfalls(results)]
+    blocks += ["## Each GPU left out in turn", LEFT_OUT_HEAD, left_out_table(results)]
     blocks += [DECISIONS_HEAD, decision_table(scores)]
     blocks.append("## The studies in parts")
     blocks += [section(result) for result in results]
@@ -85,6 +92,16 @@ def shortfalls(results: Sequence[StudyResult]) -> str:
     tested = {result.case for result in results if result.summary is not None}
     lines += [f"- Nothing here tests: {case.name}." for case in CASES if case.key not in tested]
     return "\n".join(lines) if lines else "Nowhere: every goal is met."
+
+
+def left_out_table(results: Sequence[StudyResult]) -> str:
+    """Figures by GPU of the studies that knew nothing but the specifications of the GPU that they predict for."""
+    rows = []
+    for result in results:
+        if result.summary is not None and all(_LIKE in held for held in result.summary.held_out):
+            parts = [stratum for stratum in result.summary.strata if stratum.by == "gpu"]
+            rows += [[part.name, result.name, *figure_cells(part.figures)] for part in parts]
+    return markdown_table(("GPU", "study", *HEADINGS), sorted(rows))
 
 
 def decision_table(scores: Sequence[Score]) -> str:
@@ -132,8 +149,7 @@ def _figures(result: StudyResult) -> list[str]:
 
 
 def _facts(summary: Summary) -> Iterator[str]:
-    shown, more = summary.held_out[:SHOWN_HELD_OUT], len(summary.held_out) - SHOWN_HELD_OUT
-    yield f"- Held out: {', '.join(shown)}{f' and {more} more' if more > 0 else ''}, each in turn."
+    yield f"- Held out, each in turn: {held_out_text(summary.held_out)}."
     yield f"- Rows: {summary.overall.rows}, published by {', '.join(summary.sources)}."
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from gpuscope.advisor.validation.goals import COVERAGE_GOAL
 from gpuscope.advisor.validation.studying import StudyResult
@@ -12,6 +13,8 @@ from gpuscope.advisor.validation.summary import Figures
 UNKNOWN = "—"
 HEADINGS = ("rows", "median", "90th pct", "bias", "in range")
 """Of the cells that `figure_cells` gives."""
+SHOWN_NAMES = 10
+_FAMILY = re.compile(r"^family [^,;]+")
 LEGEND = (
     "Errors are |predicted ÷ measured − 1|: their median and 90th percentile. bias: by how much the median prediction "
     "is too slow (+) or too fast (−). in range: share of the measurements inside the predicted 90% range."
@@ -60,6 +63,13 @@ def figure_cells(figures: Figures | None) -> list[str]:
         bias_percent(figures.bias),
         percent(figures.coverage),
     ]
+
+
+def held_out_text(held_out: Sequence[str]) -> str:
+    """What was held out, in a line: of families of models and long lists not every name."""
+    names = list(dict.fromkeys(_FAMILY.sub("a family of models", name) for name in held_out))
+    more = len(names) - SHOWN_NAMES
+    return f"{'; '.join(names[:SHOWN_NAMES])}{f'; {more} more' if more > 0 else ''}"
 
 
 def remarks(result: StudyResult) -> Iterator[str]:

@@ -12,7 +12,7 @@ import pytest
 from gpuscope.advisor.validation.decisions import Score
 from gpuscope.advisor.validation.studying import StudyResult
 from gpuscope.advisor.validation.summary import Summary, summary_of
-from gpuscope.advisor.validation.words import bias_percent, goal_text, percent, remarks
+from gpuscope.advisor.validation.words import bias_percent, goal_text, held_out_text, percent, remarks
 from gpuscope.cli import main, validating
 from gpuscope.cli.validation_text import validation_text
 from gpuscope.domain.base import Range
@@ -119,3 +119,9 @@ def test_a_bias_says_its_direction() -> None:
     assert bias_percent(-0.05) == "−4.9%"
     assert bias_percent(None) == "—"
     assert goal_text((0.04, 0.1)) == "4% / 10%"
+
+
+def test_what_was_held_out_is_said_briefly() -> None:
+    families = [f"family net{number}; all GPUs like l4" for number in range(40)]
+    assert held_out_text(families) == "a family of models; all GPUs like l4"
+    assert held_out_text([f"gpu-{number}" for number in range(12)]).endswith("gpu-9; 2 more")
