@@ -33,12 +33,14 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Sequenc
 
 def candidate_table(recommendation: Recommendation, shown: int | None) -> str:
     """The candidates, best first, with the marks of `MARKS`; at most about 100 columns wide."""
-    candidates = recommendation.candidates[:shown]
-    serving = any(candidate.serving is not None for candidate in candidates)
-    several = len({candidate.precision for candidate in candidates}) > 1
+    every = recommendation.candidates
+    numbers = [n for n in range(len(every)) if shown is None or n < shown or n in recommendation.alternates]
+    serving = any(every[number].serving is not None for number in numbers)
+    several = len({every[number].precision for number in numbers}) > 1
     economics = recommendation.constraints.economics
     rows = []
-    for number, candidate in enumerate(candidates):
+    for number in numbers:
+        candidate = every[number]
         mark = ">" if number == recommendation.recommended else "*" if number in recommendation.alternates else ""
         speed = _served(candidate) if serving else _timed(candidate)
         rows.append([mark, *_name(candidate, several=several), *speed, *_costs(candidate, economics)])

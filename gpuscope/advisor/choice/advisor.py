@@ -92,7 +92,7 @@ class Advisor:
             candidates=candidates,
             rejected=_rejections(found),
             sensitivity=_sensitivity(decision, found, constraints),
-            assumptions=assumptions(job, work_of(job, constraints), candidates, constraints),
+            assumptions=(*_of_service(decision), *assumptions(job, work_of(job, constraints), candidates, constraints)),
             prices_as_of=price_dates(candidates),
         )
 
@@ -122,6 +122,11 @@ class Advisor:
         if total is not None:
             text += f" The machine that it ran on takes {format_duration_range(total)}."
         return text
+
+
+def _of_service(decision: Decision) -> tuple[str, ...]:
+    service = None if decision.chosen is None else decision.chosen.parts.service
+    return () if service is None else service.assumptions
 
 
 def _sensitivity(decision: Decision, found: Found, limits: Constraints) -> tuple[Sensitivity, ...]:

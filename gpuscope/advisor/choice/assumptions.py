@@ -31,6 +31,10 @@ def price_dates(candidates: Sequence[Candidate]) -> str | None:
 
 
 def _of_work(job: Job, work: Work, candidates: Sequence[Candidate], limits: Constraints) -> Iterator[str]:
+    if any(candidate.serving is not None for candidate in candidates):
+        yield f"A service runs all hours; its costs are compared over {max(limits.economics.years)} years."
+        yield from job.assumptions
+        return
     no_speed = bool(candidates) and all(candidate.step_time_s is None for candidate in candidates)
     yield _NOTHING_TO_COMPARE if no_speed and work.batches is None else work.sentence
     yield from job.assumptions

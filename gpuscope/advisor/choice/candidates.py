@@ -8,16 +8,17 @@ from datetime import date
 import msgspec
 
 from gpuscope.advisor.catalogue.loading import Catalogue
-from gpuscope.advisor.catalogue.specs import CatalogueOffer, GpuSpec
+from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.choice.constraints import BUY, KEEP, RENT
 from gpuscope.advisor.choice.explain import Parts
-from gpuscope.advisor.choice.hardware import Refusal, refuse_gpu
+from gpuscope.advisor.choice.hardware import Refusal, refuse_gpu, rejected
 from gpuscope.advisor.choice.judging import figures_of, judged
 from gpuscope.advisor.choice.listings import Listing
 from gpuscope.advisor.choice.money import Money
 from gpuscope.advisor.choice.options import Option
 from gpuscope.advisor.choice.predictions import Predictions, Variant
-from gpuscope.advisor.choice.ways import Way, Ways
+from gpuscope.advisor.choice.services import Services
+from gpuscope.advisor.choice.ways import NO_GPUS, Way, Ways, physical_cores
 from gpuscope.advisor.cost.energy import cpu_power_watts, energy_kwh, power_watts
 from gpuscope.advisor.job.job import TRAINING, Job
 from gpuscope.advisor.job.precision import FLOAT32, supports
@@ -25,7 +26,8 @@ from gpuscope.advisor.job.work import Work
 from gpuscope.advisor.parallel.layouts import available_bytes
 from gpuscope.advisor.parallel.scaling import Scaled
 from gpuscope.advisor.parallel.search import Plan
-from gpuscope.advisor.parallel.topology import Topology, topology_at_counts
+from gpuscope.advisor.parallel.topology import topology_at_counts
+from gpuscope.advisor.serving.generative import is_generative
 from gpuscope.advisor.timing.time_model import MEASURED
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import (
@@ -35,6 +37,7 @@ from gpuscope.domain.recommendation import (
     Layout,
     Rejected,
 )
+from gpuscope.domain.serving import ServingTarget
 from gpuscope.domain.units import format_bytes
 
 
@@ -58,7 +61,11 @@ class Builder:
         self._catalogue = catalogue
         self._variants = predictions.variants(constraints)
         self._ways = Ways(catalogue, constraints, serverless=self._job.stage != TRAINING)
-        self.money = Money(constraints, self._ways, today, predictions.owned)
+        self._target = service_of(self._job, constraints)
+        self.money = Money(constraints, self._ways, today, predictions.owned, service=self._target is not None)
+        self._services: Services | None = None
+        if self._target is not None:
+            self._services = Services(predictions, self._target, work, constraints, catalogue, self._ways, self.money)
 
     @property
     def _job(self) -> Job:
@@ -88,15 +95,22 @@ class Builder:
         asked_for_gpu = (
             limits.gpus or limits.vendors or limits.counts or limits.form_factors or limits.minimum_memory_bytes
         )
-        if limits.acquisition == BUY or asked_for_gpu or self._job.precision != FLOAT32:
+        if limits.acquisition == BUY or asked_for_gpu:
+            return
+        if self._services is None and self._job.precision != FLOAT32:
             return
         for listing in self._ways.without_gpu():
-            option = self._on_cpu(listing)
+            if self._services is None:
+                option = self._on_cpu(listing)
+            else:
+                option = self._services.on_cpu(listing, self._variants[0])
             if option is not None:
                 yield option
 
     def at_hand(self) -> Option | None:
         """The machine of the run itself; None when other hardware was asked for or it was not measured like this."""
+        if self._services is not None:
+            return None
         job, limits = self._job, self._constraints
         single = self._predictions.at_hand(self._variants[0])
         asked = limits.acquisition or limits.gpus or limits.counts or limits.providers or limits.regions
@@ -128,6 +142,9 @@ class Builder:
         return "precision", f"the catalogue does not know its rate in {names}"
 
     def _of_count(self, gpu: GpuSpec, count: int, variants: list[Variant]) -> Iterator[Option | Rejected]:
+        if self._services is not None:
+            yield from self._services.of_count(gpu, count, variants)
+            return
         ways = self._ways.of(gpu, count)
         if not ways:
             yield rejected(gpu, count, self._why_out_of_reach(gpu, count, variants))
@@ -181,7 +198,7 @@ class Builder:
     def _on_cpu(self, listing: Listing) -> Option | None:
         variant, offer = self._variants[0], listing.offer
         cpu = self._catalogue.cpu(offer.cpu_id)
-        single = self._predictions.cpu_step(variant, cpu, _cores(offer))
+        single = self._predictions.cpu_step(variant, cpu, physical_cores(offer))
         needed = variant.job.footprint.memory.host_rss_bytes
         memory = None if offer.memory_gib is None else round(offer.memory_gib * 2**30)
         if single.seconds is None or cpu is None or (needed is not None and memory is not None and needed > memory):
@@ -199,7 +216,7 @@ class Builder:
             confidence=single.confidence,
         )
         scaled = Scaled(single.seconds, 1.0, 0.0, 0.0, single.how)
-        way = Way(RENT, _NO_GPUS, 1, listing)
+        way = Way(RENT, NO_GPUS, 1, listing)
         candidate = self.money.priced(self._timed(candidate, scaled), way, None)
         return self._judged(candidate, variant, Parts(self._work, single, scaled, None, "", None, way))
 
@@ -222,7 +239,7 @@ class Builder:
             watts, how = power_watts(variant.job, gpu, candidate.count, parts.single)
         elif (cpu := self._catalogue.cpu(candidate.cpu)) is not None:
             watts, how = cpu_power_watts(
-                cpu, _cores(parts.way.listing.offer) if parts.way and parts.way.listing else None
+                cpu, physical_cores(parts.way.listing.offer) if parts.way and parts.way.listing else None
             )
         power = self.money.power(parts.gpu, parts.way, watts, how)
         parts = parts._replace(gpu=gpu, power_how=how, power=power)
@@ -238,14 +255,6 @@ class Builder:
         return f"{what} needs at least {format_bytes(least)} on each GPU{sharding}, it has {have}"
 
 
-def rejected(gpu: GpuSpec, count: int, refusal: Refusal) -> Rejected:
-    """A rejection in the words of a refusal."""
-    code, words = refusal
-    return Rejected(
-        gpu=gpu.id, gpu_name=gpu.name, count=count, reason_code=code, reason=f"{count}× {gpu.name}: {words}."
-    )
-
-
 def _slowed(scaled: Scaled, factor: Range) -> Scaled:
     """Longer steps on average, for what interruptions lose."""
     if scaled.seconds is None or factor.high == 1:
@@ -255,13 +264,12 @@ def _slowed(scaled: Scaled, factor: Range) -> Scaled:
     return scaled._replace(seconds=slower, how=f"{scaled.how}; × {factor.mid:.3g} for what interruptions lose")
 
 
-_NO_GPUS = Topology("", 1, 1, None, None)
+def service_of(job: Job, constraints: Constraints) -> ServingTarget | None:
+    """What a service has to do; None: one piece of work is asked for.
 
-
-def _cores(offer: CatalogueOffer) -> float | None:
-    """Physical cores of an instance, as far as its notes say what a vCPU is."""
-    if offer.virtual_cpus is None:
-        return None
-    if "hardware thread" in offer.notes:
-        return offer.virtual_cpus / 2
-    return offer.virtual_cpus if "vCPU = core" in offer.notes else None
+    A language model that was only typed in is served, too: a step of it is not known, its tokens are.
+    """
+    if constraints.serving is not None:
+        return constraints.serving
+    target = ServingTarget()
+    return target if job.stage != TRAINING and is_generative(job, target) else None

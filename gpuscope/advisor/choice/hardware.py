@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.parallel.topology import Topology
-from gpuscope.domain.recommendation import Constraints
+from gpuscope.domain.recommendation import Constraints, Rejected
 from gpuscope.domain.units import format_bytes
 
 Refusal = tuple[str, str]
@@ -53,3 +53,11 @@ def refuse_links(topology: Topology, constraints: Constraints) -> Refusal | None
     if topology.inter is not None and networks and topology.inter.kind not in networks:
         return "network", f"its machines are connected by {topology.inter.name or topology.inter.kind}"
     return None
+
+
+def rejected(gpu: GpuSpec, count: int, refusal: Refusal) -> Rejected:
+    """A rejection in the words of a refusal."""
+    code, words = refusal
+    return Rejected(
+        gpu=gpu.id, gpu_name=gpu.name, count=count, reason_code=code, reason=f"{count}× {gpu.name}: {words}."
+    )

@@ -28,6 +28,10 @@ def figures_of(candidate: Candidate, parts: Parts, money: Money, watts: Range | 
     if step is not None:
         seconds = work.compared_seconds(step, parts.scaled.batches)
         high = seconds * step.high / step.mid
+    elif candidate.serving is not None:
+        # Of services that meet their targets the quicker one is no cheaper: only the front of the best looks at it.
+        answer = candidate.serving.latency_s or candidate.serving.time_to_first_token_s
+        seconds, high = (None, None) if answer is None else (answer.mid, answer.high)
     once, hourly = _costs(candidate, parts, money)
     board = 0.0 if candidate.count == 0 else None if gpu is None or not gpu.tdp_w else gpu.tdp_w * candidate.count
     bought = candidate.acquisition == BUY and candidate.cost_usd is not None
@@ -36,7 +40,8 @@ def figures_of(candidate: Candidate, parts: Parts, money: Money, watts: Range | 
         gpus=candidate.count,
         seconds=seconds,
         seconds_high=high,
-        total_known=work.batches is not None,
+        total_known=work.batches is not None and candidate.serving is None,
+        serves=candidate.serving is not None,
         once_usd=once,
         hourly_usd=hourly,
         hours=None if candidate.acquisition == KEEP else money.hours,
@@ -74,6 +79,8 @@ def _costs(candidate: Candidate, parts: Parts, money: Money) -> tuple[float | No
     if candidate.acquisition == KEEP:
         return 0.0, 0.0
     hourly = None if candidate.cost_usd_per_hour is None else candidate.cost_usd_per_hour.mid
+    if hourly is not None and candidate.serving is not None:
+        hourly *= 1 - (candidate.serving.autoscaling_saving_share or 0.0)
     if parts.gpu is None or parts.way is None or not money.lasting:
         price = None if candidate.cost_usd is None else candidate.cost_usd.mid
         return (price, 0.0) if candidate.acquisition == BUY else (0.0, hourly)

@@ -39,10 +39,14 @@ class Money:
         ways: for the offers that are allowed.
         today: for the age of prices.
         kept: what owning costs, as far as it was computed before under the same terms.
+        service: it answers requests for years.
     """
 
-    def __init__(self, limits: Constraints, ways: Ways, today: date, kept: dict[object, Owned]) -> None:
+    def __init__(
+        self, limits: Constraints, ways: Ways, today: date, kept: dict[object, Owned], *, service: bool
+    ) -> None:
         self._economics = economics = limits.economics
+        self._service = service
         self._offers_of = (limits.providers, limits.regions, limits.residency, economics)
         self._kept = kept
         self._ways = ways
@@ -51,8 +55,8 @@ class Money:
 
     @property
     def lasting(self) -> bool:
-        """The person said how many hours a month it is needed: costs are compared over years."""
-        return self._economics.hours_per_month is not None
+        """Costs are compared over years: of a service, or where the person said how many hours a month it is needed."""
+        return self._service or self._economics.hours_per_month is not None
 
     @property
     def hours(self) -> float | None:

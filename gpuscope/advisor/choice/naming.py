@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from gpuscope.advisor.cost.purchase import QUOTE
 from gpuscope.domain.recommendation import Candidate
-from gpuscope.domain.units import format_money
+from gpuscope.domain.serving import Serving
+from gpuscope.domain.units import format_duration_range, format_money
 
 
 def title(candidate: Candidate) -> str:
@@ -47,3 +48,18 @@ def purchase_words(candidate: Candidate) -> str:
     if candidate.price_kind == QUOTE:
         return f"{price} by your quote"
     return f"about {price} with the machine by its {candidate.price_kind}, so ask for a quote"
+
+
+def service_words(serving: Serving) -> str:
+    """`3 copies, first token in 80–120 ms, 15–20 ms a token, 12–18 requests/s`."""
+    parts = [f"{serving.replicas} {'copy' if serving.replicas == 1 else 'copies'}"]
+    if serving.time_to_first_token_s is not None:
+        parts.append(f"first token in {format_duration_range(serving.time_to_first_token_s)}")
+    if serving.inter_token_latency_s is not None:
+        parts.append(f"{format_duration_range(serving.inter_token_latency_s)} a token")
+    elif serving.latency_s is not None:
+        parts.append(f"answers in {format_duration_range(serving.latency_s)}")
+    rate = serving.requests_per_second
+    if rate is not None:
+        parts.append(f"up to {rate.low:.3g}–{rate.high:.3g} requests/s")
+    return ", ".join(parts)

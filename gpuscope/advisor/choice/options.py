@@ -30,6 +30,8 @@ class Figures(NamedTuple):
     seconds_high: float | None
     total_known: bool
     """Whether `seconds` is the whole work."""
+    serves: bool
+    """It answers requests; `seconds` is then what one takes."""
     once_usd: float | None
     """Paid whatever is done: a purchase, or owning over years; 0 for a rent."""
     hourly_usd: float | None

@@ -15,9 +15,13 @@ from gpuscope.advisor.job.precision import precision_of
 from gpuscope.advisor.memory.memory_model import JobMemory, job_memory
 from gpuscope.advisor.parallel.search import Plan, plan
 from gpuscope.advisor.parallel.topology import Topology
+from gpuscope.advisor.serving.cpu import serve_cpu
+from gpuscope.advisor.serving.plan import ServingPlan
+from gpuscope.advisor.serving.serve import serve
 from gpuscope.advisor.timing.time_model import StepTime, at_hand, step_on_cpu, step_on_gpu
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Constraints
+from gpuscope.domain.serving import ServingTarget
 
 VariantKey = tuple[str | None, str | None, bool | None, bool]
 
@@ -48,6 +52,7 @@ class Predictions:
         self._variants: dict[VariantKey, Variant] = {}
         self._steps: dict[tuple[VariantKey, str], StepTime] = {}
         self._cpu_steps: dict[tuple[VariantKey, str | None, float | None], StepTime] = {}
+        self._services: dict[object, ServingPlan] = {}
         self._plans: dict[tuple[VariantKey, Topology], Plan] = {}
 
     def variants(self, constraints: Constraints) -> tuple[Variant, ...]:
@@ -87,6 +92,29 @@ class Predictions:
             keep = variant.key[3]
             self._plans[key] = plan(variant.job, variant.memory, gpu, topology, single, keep_global_batch=keep)
         return self._plans[key]
+
+    def service(
+        self, variant: Variant, gpu: GpuSpec, topology: Topology, target: ServingTarget, share: float
+    ) -> ServingPlan:
+        """How the job is served on these GPUs, or on a share of one."""
+        key = (variant.key, topology, target, share)
+        if key not in self._services:
+            self._services[key] = serve(variant.job, variant.memory, gpu, topology, target, share=share)
+        return self._services[key]
+
+    def cpu_service(
+        self,
+        variant: Variant,
+        cpu: CpuSpec | None,
+        cores: float | None,
+        memory_bytes: int | None,
+        target: ServingTarget,
+    ) -> ServingPlan:
+        """How the job is served on a machine without GPU."""
+        key = (variant.key, None if cpu is None else cpu.id, cores, memory_bytes, target)
+        if key not in self._services:
+            self._services[key] = serve_cpu(variant.job, cpu, cores, memory_bytes, target)
+        return self._services[key]
 
     def _variant(self, constraints: Constraints, precision: str | None) -> Variant:
         key = (constraints.stage, precision, constraints.compiled, constraints.keep_global_batch)

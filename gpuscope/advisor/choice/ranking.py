@@ -61,6 +61,8 @@ def _money(figures: Figures) -> float:
     if usd is not None and seconds is not None:
         # Twice the speed is worth 1.4 times the money, so that of two machines with the same price for a unit of speed
         # the smaller comes first.
+        if figures.serves:
+            return usd
         if figures.lasting:
             return usd * math.sqrt(seconds)
         if figures.acquisition == BUY and not figures.total_known:

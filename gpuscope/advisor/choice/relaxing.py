@@ -13,8 +13,10 @@ from gpuscope.advisor.choice.limits import broken as is_broken
 from gpuscope.advisor.choice.limits import enough, measures, relaxed_words
 from gpuscope.advisor.choice.naming import title
 from gpuscope.advisor.choice.options import Option
+from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Candidate, Constraints, Rejected
-from gpuscope.domain.units import format_bytes
+from gpuscope.domain.serving import Serving
+from gpuscope.domain.units import format_bytes, format_duration
 
 Search = Callable[[Constraints], Sequence[Option]]
 """Candidates that break none of these constraints, best first."""
@@ -52,7 +54,12 @@ def relaxations(constraints: Constraints, search: Search, broken: Sequence[Optio
         search: ranks under other constraints.
         broken: candidates that break a limit, also with numbers of GPUs that are not tried under looser ones.
     """
-    found = [*_amounts(constraints, search, broken), *_memory(constraints, search), *_choices(constraints, search)]
+    found = [
+        *_targets(constraints, search),
+        *_amounts(constraints, search, broken),
+        *_memory(constraints, search),
+        *_choices(constraints, search),
+    ]
     return sorted(found, key=lambda each: (each.excess, each.words))
 
 
@@ -115,6 +122,43 @@ def _excess(option: Option, constraints: Constraints, field: str) -> tuple[float
         if measure.field == field and measure.mid is not None:
             return measure.excess, measure.mid
     return None
+
+
+def _targets(constraints: Constraints, search: Search) -> Iterator[Relaxation]:
+    """Targets of a service, one after the other."""
+    wanted = constraints.serving
+    if wanted is None:
+        return
+    for field, (words, show) in _TARGETS.items():
+        limit = getattr(wanted, field)
+        if limit is None:
+            continue
+        left = search(_changed(constraints, "serving", msgspec.structs.replace(wanted, **{field: None})))
+        reached = [mid for option in left if (mid := _served(option.candidate.serving, field)) is not None]
+        if not reached:
+            continue
+        more = field in _MORE_IS_BETTER
+        needed = max(reached) / _ROOM if more else min(reached) * _ROOM
+        relaxed = _changed(constraints, "serving", msgspec.structs.replace(wanted, **{field: needed}))
+        best = search(relaxed)
+        if best:
+            text = f"{words} of {show(needed)} instead of {show(limit)}"
+            yield Relaxation(relaxed, text, limit / needed if more else needed / limit, best[0])
+
+
+def _served(serving: Serving | None, field: str) -> float | None:
+    reached = None if serving is None else getattr(serving, field, None)
+    return reached.mid if isinstance(reached, Range) else None
+
+
+_ROOM = 1.02
+_MORE_IS_BETTER = {"requests_per_second"}
+_TARGETS: dict[str, tuple[str, Callable[[float], str]]] = {
+    "time_to_first_token_s": ("a time to the first token", format_duration),
+    "inter_token_latency_s": ("a time between tokens", format_duration),
+    "latency_s": ("a latency", format_duration),
+    "requests_per_second": ("a load", lambda rate: f"{rate:.3g} requests/s"),
+}
 
 
 def _memory(constraints: Constraints, search: Search) -> Iterator[Relaxation]:

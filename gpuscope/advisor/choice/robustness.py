@@ -130,7 +130,7 @@ def _of_money(field: Field) -> Iterator[_Input]:
 
 def _of_speed(field: Field) -> Iterator[_Input]:
     chosen = field.entries[0]
-    if not chosen.figures.seconds:
+    if not chosen.figures.seconds or chosen.figures.serves:
         return
     yield _Input(
         "time", _of_hardware(chosen, _slower),

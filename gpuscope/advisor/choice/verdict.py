@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gpuscope.advisor.choice.constraints import BUY
 from gpuscope.advisor.choice.keeping import FASTEST, IN_TIME, SHORT, fastest_single, keeps
-from gpuscope.advisor.choice.naming import purchase_words, title
+from gpuscope.advisor.choice.naming import purchase_words, service_words, title
 from gpuscope.advisor.choice.options import Option
 from gpuscope.advisor.job.work import compared_cost
 from gpuscope.domain.recommendation import Candidate, Constraints, Verdict
@@ -100,6 +100,8 @@ def _rent_words(best: Option) -> str:
     candidate = best.candidate
     hourly = candidate.cost_usd_per_hour
     rate = "" if hourly is None else f"{format_money(hourly.mid)} an hour"
+    if candidate.serving is not None:
+        return f"{rate}, {service_words(candidate.serving)}"
     if candidate.cost_usd is not None:
         return f"{rate}, {format_money_range(candidate.cost_usd)} in all{_done(candidate)}"
     if best.figures.usd is not None and candidate.step_time_s is not None:
@@ -109,4 +111,6 @@ def _rent_words(best: Option) -> str:
 
 def _done(candidate: Candidate) -> str:
     total = candidate.time_to_finish_s
+    if candidate.serving is not None:
+        return f", {service_words(candidate.serving)}"
     return "" if total is None else f", done in {format_duration_range(total)}"

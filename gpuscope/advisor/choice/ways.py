@@ -38,6 +38,11 @@ class Way(NamedTuple):
     system: SystemSpec | None = None
 
     @property
+    def share(self) -> float:
+        """Of a GPU, where a slice is rented; else 1."""
+        return 1.0 if self.listing is None else min(1.0, self.listing.offer.gpu_count or 1.0)
+
+    @property
     def usd_per_hour(self) -> float | None:
         """Rent of all machines together, before tax."""
         return None if self.listing is None else self.listing.usd_per_hour * self.machines
@@ -55,11 +60,13 @@ class Ways:
     def __init__(self, catalogue: Catalogue, constraints: Constraints, *, serverless: bool) -> None:
         self._constraints = constraints
         self._listings: dict[str | None, list[Listing]] = defaultdict(list)
+        self._slices: dict[str | None, list[Listing]] = defaultdict(list)
         self._systems: dict[str, list[SystemSpec]] = defaultdict(list)
         for listing in listings(catalogue, constraints.economics):
-            # Slices of a GPU have their own speed; they are looked at for serving alone.
             offer = listing.offer
-            if offer.gpu_count == int(offer.gpu_count) and (serverless or offer.kind != "serverless"):
+            if 0 < offer.gpu_count < 1:
+                self._slices[offer.gpu_id].append(listing)
+            elif offer.gpu_count == int(offer.gpu_count) and (serverless or offer.kind != "serverless"):
                 self._listings[offer.gpu_id].append(listing)
         for system in catalogue.systems:
             self._systems[system.gpu_id].append(system)
@@ -72,6 +79,14 @@ class Ways:
         if self._constraints.acquisition != RENT:
             ways += self._bought(gpu, count)
         return [way for way in ways if refuse_links(way.topology, self._constraints) is None]
+
+    def slices(self, gpu: GpuSpec) -> list[Way]:
+        """Allowed parts of a GPU for rent; they are looked at for services alone, for a slice has its own speed."""
+        if self._constraints.acquisition == BUY:
+            return []
+        allowed = [each for each in self._slices[gpu.id] if self._refuse(each.offer) is None]
+        ways = [Way(RENT, topology_of_offer(listing.offer, gpu), 1, listing) for listing in allowed]
+        return sorted(ways, key=_price_order)
 
     def sizes(self, gpu: GpuSpec) -> tuple[int, ...]:
         """Numbers of GPUs in the machines that are sold with them."""
@@ -201,3 +216,16 @@ def _most_cards(gpu: GpuSpec) -> int:
     if gpu.segment == "datacenter":
         return _CARDS_OF_A_SERVER
     return 2 if "triple" in gpu.form_factor else 4
+
+
+NO_GPUS = Topology("", 1, 1, None, None)
+"""Of an instance without GPU."""
+
+
+def physical_cores(offer: CatalogueOffer) -> float | None:
+    """Physical cores of an instance, as far as its notes say what a vCPU is."""
+    if offer.virtual_cpus is None:
+        return None
+    if "hardware thread" in offer.notes:
+        return offer.virtual_cpus / 2
+    return offer.virtual_cpus if "vCPU = core" in offer.notes else None

@@ -1,0 +1,172 @@
+"""Configurations that answer requests: as many machines as the load needs, compared by what they cost over years."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import msgspec
+
+from gpuscope.advisor.catalogue.loading import Catalogue
+from gpuscope.advisor.catalogue.specs import GpuSpec
+from gpuscope.advisor.choice.constraints import BUY, MOST_GPUS, RENT
+from gpuscope.advisor.choice.explain import Parts
+from gpuscope.advisor.choice.hardware import Refusal, rejected
+from gpuscope.advisor.choice.judging import figures_of, judged
+from gpuscope.advisor.choice.listings import Listing
+from gpuscope.advisor.choice.money import Money
+from gpuscope.advisor.choice.options import Breach, Option
+from gpuscope.advisor.choice.predictions import Predictions, Variant
+from gpuscope.advisor.choice.ways import NO_GPUS, Way, Ways, physical_cores
+from gpuscope.advisor.cost.energy import power_watts
+from gpuscope.advisor.job.work import Work
+from gpuscope.advisor.parallel.layouts import available_bytes
+from gpuscope.advisor.parallel.scaling import Scaled
+from gpuscope.advisor.parallel.topology import topology_at_counts
+from gpuscope.advisor.serving.plan import ServingPlan
+from gpuscope.domain.recommendation import Candidate, CandidateMemory, Constraints, Rejected
+from gpuscope.domain.serving import ServingTarget
+
+MISSED = "serving"
+"""Reason code of a target that is not met."""
+
+
+class Services:
+    """Builds the candidates of a service.
+
+    Args:
+        predictions: of the job.
+        target: what the service has to do.
+        work: for the unit of throughput.
+        constraints: already checked.
+        catalogue: for CPUs.
+        ways: what can be had.
+        money: what it costs.
+    """
+
+    def __init__(
+        self,
+        predictions: Predictions,
+        target: ServingTarget,
+        work: Work,
+        constraints: Constraints,
+        catalogue: Catalogue,
+        ways: Ways,
+        money: Money,
+    ) -> None:
+        self._predictions = predictions
+        self._target = target
+        self._work = work
+        self._constraints = constraints
+        self._catalogue = catalogue
+        self._ways = ways
+        self._money = money
+
+    def of_count(self, gpu: GpuSpec, count: int, variants: list[Variant]) -> Iterator[Option | Rejected]:
+        """Machines with `count` of these GPUs, as many as the load needs."""
+        ways = self._ways.of(gpu, count) + (self._ways.slices(gpu) if count == 1 else [])
+        if not ways:
+            yield rejected(gpu, count, self._why_out_of_reach(gpu, count, variants))
+            return
+        too_small: ServingPlan | None = None
+        served = False
+        for way in ways:
+            for variant in variants:
+                plan = self._predictions.service(variant, gpu, way.topology, self._target, way.share)
+                if plan.fits is False or plan.serving is None:
+                    too_small = too_small or plan
+                    continue
+                served = True
+                yield self._option(gpu, way, variant, plan)
+        if not served and too_small is not None:
+            yield rejected(gpu, count, _cannot(too_small))
+
+    def on_cpu(self, listing: Listing, variant: Variant) -> Option | None:
+        """Instances without GPU, as many as the load needs; None: what they do is not known, or it does not fit."""
+        offer = listing.offer
+        memory = None if offer.memory_gib is None else round(offer.memory_gib * 2**30)
+        cpu = self._catalogue.cpu(offer.cpu_id)
+        plan = self._predictions.cpu_service(variant, cpu, physical_cores(offer), memory, self._target)
+        if cpu is None or plan.serving is None or plan.fits is False:
+            return None
+        way = Way(RENT, NO_GPUS, self._machines(plan, 1, 1), listing)
+        candidate = Candidate(
+            gpu=None,
+            cpu=cpu.id,
+            count=0,
+            nodes=way.machines,
+            acquisition=RENT,
+            precision=variant.job.precision,
+            fits=plan.fits,
+            memory=CandidateMemory(
+                needed_bytes=None if plan.need is None else plan.need.needed_bytes, available_bytes=memory
+            ),
+        )
+        return self._judged(candidate, variant, plan, way, None, way.machines)
+
+    def _why_out_of_reach(self, gpu: GpuSpec, count: int, variants: list[Variant]) -> Refusal:
+        """A single GPU that cannot be had is first of all too small, where it is."""
+        if count == 1:
+            alone = topology_at_counts(gpu, 1)
+            plans = [self._predictions.service(variant, gpu, alone, self._target, 1.0) for variant in variants]
+            if all(plan.fits is False for plan in plans):
+                return _cannot(plans[0])
+        return self._ways.why_none(gpu, count)
+
+    def _option(self, gpu: GpuSpec, way: Way, variant: Variant, plan: ServingPlan) -> Option:
+        """More machines of the kind where one is not enough: copies of a model do not talk to each other."""
+        one = way.topology.gpus
+        machines = self._machines(plan, one, way.machines)
+        if machines > way.machines and way.share == 1:
+            way = way._replace(
+                machines=machines,
+                topology=way.topology._replace(nodes=way.topology.nodes * machines // way.machines, inter=None),
+            )
+            plan = self._predictions.service(variant, gpu, way.topology, self._target, way.share)
+        topology = way.topology
+        candidate = Candidate(
+            gpu=gpu.id,
+            gpu_name=gpu.name,
+            count=topology.gpus,
+            nodes=topology.nodes,
+            acquisition=way.acquisition,
+            precision=variant.job.precision,
+            layout=plan.layout,
+            fits=plan.fits,
+            memory=CandidateMemory(
+                needed_bytes=None if plan.need is None else plan.need.needed_bytes,
+                available_bytes=available_bytes(variant.job, gpu),
+            ),
+            interconnect="" if topology.intra is None else topology.intra.name,
+        )
+        return self._judged(candidate, variant, plan, way, gpu, machines)
+
+    def _machines(self, plan: ServingPlan, gpus: int, machines: int) -> int:
+        """Machines for the whole load, as far as the person allows so many."""
+        needed = max(machines, math.ceil(plan.gpus_needed / gpus) * machines)
+        return min(needed, self._constraints.max_nodes or max(machines, MOST_GPUS // gpus))
+
+    def _judged(
+        self, candidate: Candidate, variant: Variant, plan: ServingPlan, way: Way, gpu: GpuSpec | None, machines: int
+    ) -> Option:
+        assert plan.serving is not None
+        purchase = self._money.purchase(gpu, way) if gpu is not None and way.acquisition == BUY else None
+        candidate = self._money.priced(candidate, way, purchase)
+        candidate = msgspec.structs.replace(
+            candidate,
+            serving=plan.serving,
+            throughput=plan.serving.requests_per_second,
+            throughput_unit=None if plan.serving.requests_per_second is None else "requests/s",
+        )
+        watts, how = (None, "not known for CPUs") if gpu is None else power_watts(variant.job, gpu, candidate.count)
+        parts = Parts(
+            self._work, self._predictions.at_hand(variant), Scaled(None, float(machines), 0.0, 0.0, "a service"),
+            None, how, gpu, way, self._money.power(gpu, way, watts, how), purchase, plan,
+        )  # fmt: skip
+        option = judged(candidate, figures_of(candidate, parts, self._money, watts), self._constraints, parts)
+        missed = tuple(Breach(MISSED, words, math.inf, "") for words in plan.missed)
+        return option._replace(breaches=(*missed, *option.breaches))
+
+
+def _cannot(plan: ServingPlan) -> Refusal:
+    return "memory" if plan.fits is False else MISSED, "; ".join(plan.missed) or "it does not fit"
