@@ -48,9 +48,9 @@ def demand(target: ServingTarget, batch: float, latency_s: float, load_share: fl
         needs.append((slots, f"{target.requests_per_second * load_share:.3g} {MARGIN_HOW}"))
     if target.concurrent_users is not None:
         users = target.concurrent_users * load_share
-        needs.append((users, f"{users:.4g} users at the same time"))
+        needs.append((users, f"{math.ceil(users):,} users at the same time"))
     if not needs:
         return None
     slots, how = max(needs)
     replicas = max(1, math.ceil(slots / batch - 1e-9))
-    return Demand(replicas, slots, f"{slots:.4g} slots ({how}) ÷ {batch:.0f} in a batch")
+    return Demand(replicas, slots, f"{math.ceil(slots):,} slots ({how}) ÷ {batch:.0f} in a batch")

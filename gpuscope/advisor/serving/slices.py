@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 
 from gpuscope.advisor.catalogue.specs import GpuSpec
@@ -15,7 +17,7 @@ _PROFILES: dict[int, tuple[tuple[float, float], ...]] = {
 }
 
 
-class Slice(msgspec.Struct, frozen=True):
+class Slice(NamedTuple):
     """A part of a GPU."""
 
     compute_share: float
