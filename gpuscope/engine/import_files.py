@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import math
 import uuid
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -15,17 +13,14 @@ import msgspec
 from gpuscope import __version__
 from gpuscope.domain.device import Host
 from gpuscope.domain.run import Manifest, OutcomeKind, RunOutcome
-from gpuscope.domain.sample import Frame, GpuSample
 from gpuscope.engine.footprint_import import IMPORTED
+from gpuscope.engine.import_frames import devices_of, frames_of, start_of
 from gpuscope.errors import UsageError
 from gpuscope.importers.reading import Reading, Track
 from gpuscope.importers.recognise import read
 from gpuscope.store.writer import SessionWriter, delete_session
 
 MOST_BYTES = 512 * 1024**2
-_FIELDS = {field.name: field.type for field in msgspec.structs.fields(GpuSample)}
-_WHOLE = frozenset(name for name, type_ in _FIELDS.items() if "int" in str(type_) and "float" not in str(type_))
-_FIGURES = frozenset(name for name in _FIELDS if name not in {"uuid", "processes", "unavailable"})
 
 
 def read_file(path: Path) -> Reading:
@@ -60,13 +55,12 @@ def import_files(paths: Sequence[Path], output: Path) -> list[Reading]:
         SessionError: the session exists or cannot be written.
     """
     readings = [read_file(path) for path in paths]
-    tracks = [track for reading in readings for track in reading.tracks.values()]
-    if not tracks:
+    start_s = start_of(readings)
+    if start_s is None:
         raise UsageError(f"{', '.join(str(path) for path in paths)}: no samples were found, so nothing was written.")
-    start_s = min(track.wall_s[0] for track in tracks)
-    writer = SessionWriter.create(output, _manifest(start_s, tracks))
+    writer = SessionWriter.create(output, _manifest(start_s, readings))
     try:
-        _fill(writer, readings, tracks)
+        _fill(writer, readings)
         writer.close()
     except BaseException:  # half an import is none
         with contextlib.suppress(Exception):
@@ -76,7 +70,8 @@ def import_files(paths: Sequence[Path], output: Path) -> list[Reading]:
     return readings
 
 
-def _manifest(start_s: float, tracks: Sequence[Track]) -> Manifest:
+def _manifest(start_s: float, readings: Sequence[Reading]) -> Manifest:
+    tracks = [track for reading in readings for track in reading.tracks.values()]
     return Manifest(
         session_id=uuid.uuid4().hex,
         kind="import",
@@ -95,11 +90,12 @@ def _interval_s(track: Track) -> float:
     return usual if usual > 0 else 1.0
 
 
-def _fill(writer: SessionWriter, readings: Sequence[Reading], tracks: Sequence[Track]) -> None:
-    for track in tracks:
-        writer.add_device(track.device)
+def _fill(writer: SessionWriter, readings: Sequence[Reading]) -> None:
+    devices = devices_of(readings)
+    for device in devices.values():
+        writer.add_device(device)
     end_s = 0.0
-    for frame in frames_of(tracks, writer.manifest.created_wall_s):
+    for frame in frames_of(readings, devices, writer.manifest.created_wall_s):
         writer.add_frame(frame)
         end_s = frame.monotonic_s
     for reading in readings:
@@ -111,23 +107,3 @@ def _fill(writer: SessionWriter, readings: Sequence[Reading], tracks: Sequence[T
         "outcome",
         RunOutcome(kind=OutcomeKind.RECORDED, sentence=f"Imported: {kinds}.", started_s=0.0, ended_s=end_s),
     )
-
-
-def frames_of(tracks: Sequence[Track], start_s: float) -> Iterator[Frame]:
-    """The samples of all devices in the order of their time; those of one moment share a frame."""
-    rows: dict[float, list[tuple[Track, int]]] = defaultdict(list)
-    for track in tracks:
-        for index, wall_s in enumerate(track.wall_s):
-            rows[wall_s].append((track, index))
-    for wall_s in sorted(rows):
-        samples = tuple(_sample(track, index) for track, index in rows[wall_s])
-        yield Frame(monotonic_s=wall_s - start_s, wall_s=wall_s, gpus=samples)
-
-
-def _sample(track: Track, index: int) -> GpuSample:
-    figures: dict[str, float | int] = {}
-    for name, column in track.columns.items():
-        if name in _FIGURES and not math.isnan(column[index]):
-            figures[name] = round(column[index]) if name in _WHOLE else column[index]
-    missing = {name: reason for name, reason in track.reasons.items() if name in _FIGURES and name not in figures}
-    return msgspec.structs.replace(GpuSample(uuid=track.device.uuid, unavailable=missing), **figures)

@@ -33,7 +33,13 @@ class ImportedProcess(Value, frozen=True, kw_only=True):
     """UUID or key of the device; null: the file does not say."""
     memory_bytes: int | None = None
     kind: str | None = None
-    """compute or graphics"""
+    """compute, graphics, or both"""
+    sm_percent: float | None = None
+    """Share of time in which a kernel of the process ran."""
+    memory_controller_percent: float | None = None
+    """Share of time in which the process moved data in device memory; not how much of it it holds."""
+    encoder_percent: float | None = None
+    decoder_percent: float | None = None
     wall_s: float | None = None
 
 

@@ -16,6 +16,7 @@ def add_findings(reading: Reading) -> None:
     for track in reading.tracks.values():
         _mig_mode(reading, track)
         _power_over_limit(reading, track)
+        _utilisation_gaps(reading, track)
 
 
 def _mig_mode(reading: Reading, track: Track) -> None:
@@ -50,6 +51,17 @@ def _power_over_limit(reading: Reading, track: Track) -> None:
     )
 
 
-def last_known(track: Track, name: str) -> float | None:
-    """The last value of a field that is there."""
-    return next((value for value in reversed(track.columns.get(name, ())) if not math.isnan(value)), None)
+def _utilisation_gaps(reading: Reading, track: Track) -> None:
+    """A mean over the few samples that are there would look like one over all of them."""
+    column = track.columns.get("utilization_gpu_percent")
+    missing = 0 if column is None else sum(map(math.isnan, column))
+    if not column or not missing or missing == len(column):
+        return
+    reading.notes.append(
+        Note(
+            code="missing",
+            sentence=f"{track.device.name} {track.device.index}: {missing} of {len(column)} samples have no "
+            "utilisation: averages are over the rest.",
+            count=missing,
+        )
+    )

@@ -49,3 +49,26 @@ def test_a_file_of_another_kind_leaves_no_session(tmp_path: Path, capfd: pytest.
     assert main(["import", str(other), "-o", str(tmp_path / "log.gpuscope")]) == 2
     assert "no kind that gpuscope reads" in capfd.readouterr().err
     assert not (tmp_path / "log.gpuscope").exists()
+
+
+def test_files_of_one_run_become_one_session(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    gpus, apps = tmp_path / "gpus.csv", tmp_path / "apps.csv"
+    gpus.write_text(
+        "timestamp, uuid, utilization.gpu [%]\n"
+        "2026/07/14 09:00:40.000, GPU-1, 90 %\n2026/07/14 09:00:45.000, GPU-1, 91 %\n",
+        encoding="utf-8",
+    )
+    apps.write_text(
+        "timestamp, gpu_uuid, pid, process_name, used_gpu_memory [MiB]\n"
+        "2026/07/14 09:00:44.000, GPU-1, 7, python, 10 MiB\n",
+        encoding="utf-8",
+    )
+    session = tmp_path / "log.gpuscope"
+    assert main(["import", str(gpus), str(apps), "-o", str(session)]) == 0
+    capfd.readouterr()
+    with open_session(session) as reader:
+        frames = [frame for _, frame in reader.frames()]
+        assert [device.uuid for device in reader.devices()] == ["GPU-1"]
+    assert [frame.monotonic_s for frame in frames] == [0, 4, 5]
+    (sample,) = frames[1].gpus or ()
+    assert [(process.pid, process.gpu_memory_bytes) for process in sample.processes or ()] == [(7, 10 * MIB)]

@@ -43,6 +43,8 @@ FIGURES: dict[str, Figure] = {
     "clocks.current.memory": Figure("clock_memory_mhz"),
     "clocks_event_reasons.active": Figure("clock_event_reasons"),
     "pstate": Figure("performance_state"),
+    "pcie.rx": Figure("pcie_rx_bytes_per_s", 1e6),
+    "pcie.tx": Figure("pcie_tx_bytes_per_s", 1e6),
     "pcie.link.gen.current": Figure("pcie_generation"),
     "pcie.link.width.current": Figure("pcie_width"),
 }
@@ -79,7 +81,7 @@ REASON_BITS = {
 _UNIT = re.compile(r"\s*\[([^\]]*)\]\s*$")
 _SCALES = {
     "%": 1.0, "w": 1.0, "mw": 1e-3, "mhz": 1.0, "c": 1.0, "mj": 1e-3, "j": 1.0, "kj": 1e3,
-    "mib": _MIB, "mb": _MIB, "kib": 1024.0, "kb": 1024.0, "gib": 1024.0**3, "gb": 1024.0**3, "b": 1.0,
+    "mb/s": 1e6, "mib": _MIB, "mb": _MIB, "kib": 1024.0, "kb": 1024.0, "gib": 1024.0**3, "gb": 1024.0**3, "b": 1.0,
 }  # fmt: skip
 """From a printed unit to that of a sample's field; nvidia-smi's MB are MiB."""
 

@@ -80,14 +80,14 @@ class RowCollector:
         if not rows:
             reading.notes.append(Note(code="lost", sentence="The file holds no row that could be read."))
             return
+        by_key: dict[str, list[_Row]] = defaultdict(list)
+        for key, row in zip(self._keys(rows), rows, strict=True):
+            by_key[key].append(row)
         if all(math.isnan(row.wall_s) for row in rows):
             reading.notes.append(
                 Note(code="missing", sentence="The rows have no time stamps: they are in order, a second apart.")
             )
-            rows = [row._replace(wall_s=float(index)) for index, row in enumerate(rows)]
-        by_key: dict[str, list[_Row]] = defaultdict(list)
-        for key, row in zip(self._keys(rows), rows, strict=True):
-            by_key[key].append(row)
+            by_key = {key: _a_second_apart(own) for key, own in by_key.items()}
         for index, key in enumerate(_in_order(by_key)):
             reading.tracks[key] = _track(key, index, by_key[key])
 
@@ -126,8 +126,11 @@ def _add_other(column: Column, cell: str, figures: dict[str, float], reasons: di
 
 def _rows_per_tick(rows: list[_Row]) -> int:
     """How many rows usually belong to one moment; 1 when all rows are about equally far apart."""
-    if len({round(row.wall_s, 6) for row in rows}) == 1 or len(rows) < 2:
-        return len(rows) if len(rows) > 1 else 1
+    times = {row.wall_s for row in rows if not math.isnan(row.wall_s)}
+    if len(rows) < 2 or not times:
+        return 1
+    if len(times) == 1:
+        return len(rows)
     return Counter(len(tick) for tick in _ticks(rows)).most_common(1)[0][0]
 
 
@@ -146,6 +149,10 @@ def _ticks(rows: list[_Row]) -> list[list[_Row]]:
 def _positions(rows: list[_Row], name: str) -> list[str]:
     label = f"{name} at position" if name else "position"
     return [f"{label} {index}" for tick in _ticks(rows) for index in range(len(tick))]
+
+
+def _a_second_apart(rows: list[_Row]) -> list[_Row]:
+    return [row._replace(wall_s=float(second)) for second, row in enumerate(rows)]
 
 
 def _in_order(keys: dict[str, list[_Row]]) -> list[str]:

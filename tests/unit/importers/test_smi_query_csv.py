@@ -2,40 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from gpuscope.domain.reasons import Reason
 from gpuscope.errors import UsageError
-from gpuscope.importers.reading import Reading, Track
 from gpuscope.importers.recognise import read
-from gpuscope.importers.smi import query_csv
+from tests.unit.importers.smi_logs import codes, mib, only, read_case
 
-FOLDER = Path(__file__).parents[2] / "data" / "imports" / "nvidia_smi"
-MIB = 1024**2
 HEADER = "timestamp, index, utilization.gpu [%], memory.used [MiB]\n"
 
 
-def read_case(name: str) -> Reading:
-    return read((FOLDER / f"{name}.csv").read_bytes(), name)
-
-
-def only(reading: Reading) -> Track:
-    (track,) = reading.tracks.values()
-    return track
-
-
-def mib(track: Track, name: str) -> list[float | None]:
-    return [None if value is None else value / MIB for value in track.known(name)]
-
-
-def codes(reading: Reading) -> list[str]:
-    return [note.code for note in reading.notes]
-
-
 def test_two_interleaved_gpus_are_two_series_a_second_apart() -> None:
-    reading = read_case("two-gpu-interleaved")
+    reading = read_case("two-gpu-interleaved.csv")
     assert reading.rows == 12
     assert [track.device.index for track in reading.tracks.values()] == [0, 1]
     first, second = reading.tracks.values()
@@ -49,15 +27,15 @@ def test_two_interleaved_gpus_are_two_series_a_second_apart() -> None:
 
 
 def test_a_header_before_every_row_is_no_row() -> None:
-    track = only(read_case("header-every-sample"))
+    track = only(read_case("header-every-sample.csv"))
     assert track.known("utilization_gpu_percent") == [22, 24, 29, 28, 20]
     assert mib(track, "memory_used_bytes") == [841, 869, 865, 865, 865]
     assert track.device.pci_bus_id == "00000000:01:00.0"
-    assert track.device.memory_total_bytes == 8192 * MIB
+    assert track.device.memory_total_bytes == 8192 * 1024**2
 
 
 def test_rows_that_name_no_gpu_are_told_apart_by_their_place_and_that_is_said() -> None:
-    reading = read_case("headerless-four-gpus-no-index")
+    reading = read_case("headerless-four-gpus-no-index.csv")
     assert [track.known("column 3") for track in reading.tracks.values()] == [
         [11409] * 3, [10851] * 3, [10911] * 3, [13325] * 3,
     ]  # fmt: skip
@@ -65,7 +43,7 @@ def test_rows_that_name_no_gpu_are_told_apart_by_their_place_and_that_is_said() 
 
 
 def test_a_row_that_was_cut_is_left_out_and_that_is_said() -> None:
-    reading = read_case("last-row-cut")
+    reading = read_case("last-row-cut.csv")
     assert mib(only(reading), "memory_used_bytes") == [1129, 1123, 1121, 17304, 17304]
     assert [(note.code, note.line) for note in reading.notes] == [("lost", 7)]
 
@@ -79,7 +57,7 @@ def test_a_cut_within_the_last_cell_is_seen_by_its_missing_unit() -> None:
 
 
 def test_mig_mode_has_no_utilisation_and_is_not_idle() -> None:
-    reading = read_case("mig-h100-util-na")
+    reading = read_case("mig-h100-util-na.csv")
     track = only(reading)
     assert track.known("utilization_gpu_percent") == [None, None]
     assert track.reasons["utilization_gpu_percent"] is Reason.MIG_MODE
@@ -92,7 +70,7 @@ def test_mig_mode_has_no_utilisation_and_is_not_idle() -> None:
 
 
 def test_error_sentences_between_rows_are_events_and_not_zeros() -> None:
-    reading = read_case("nvml-error-between-rows")
+    reading = read_case("nvml-error-between-rows.csv")
     track = only(reading)
     assert track.known("power_w") == [22.89, 22.73, 22.73, 23.0, 23.0, 23.0]
     assert track.wall_s[1] - track.wall_s[0] == pytest.approx(0.05, abs=0.001)
@@ -102,7 +80,7 @@ def test_error_sentences_between_rows_are_events_and_not_zeros() -> None:
 
 
 def test_semicolons_decimal_commas_and_days_first() -> None:
-    track = only(read_case("semicolon-decimal-comma"))
+    track = only(read_case("semicolon-decimal-comma.csv"))
     assert track.known("power_w") == [33.09, 33.14, 71.06]
     assert mib(track, "memory_used_bytes") == [1129, 1123, 17304]
     assert [second - track.wall_s[0] for second in track.wall_s] == [0, 1, 3]
@@ -110,7 +88,7 @@ def test_semicolons_decimal_commas_and_days_first() -> None:
 
 
 def test_old_names_of_clock_event_reasons() -> None:
-    track = only(read_case("throttle-mask-old-names"))
+    track = only(read_case("throttle-mask-old-names.csv"))
     assert track.known("clock_event_reasons") == [4, 0]
     assert track.known("power_instant_w") == [39.32, 111.5]
     assert track.known("performance_state") == [8, 2]
@@ -126,7 +104,7 @@ def test_flags_make_the_mask_where_there_is_none() -> None:
 
 
 def test_an_error_in_one_field_is_no_number() -> None:
-    reading = read_case("unknown-error-field")
+    reading = read_case("unknown-error-field.csv")
     track = only(reading)
     assert track.known("power_w") == [228.82]
     assert track.known("power.default_limit") == [None]
@@ -136,7 +114,7 @@ def test_an_error_in_one_field_is_no_number() -> None:
 
 
 def test_utf16_of_powershell() -> None:
-    reading = read_case("utf16le-bom-powershell")
+    reading = read_case("utf16le-bom-powershell.csv")
     track = only(reading)
     assert track.device.name == "Tesla V100S-PCIE-32GB"
     assert track.known("utilization_gpu_percent") == [0, 0, 28, 28, 29, 29, 28]
@@ -181,8 +159,3 @@ def test_other_files_are_refused_with_what_is_read() -> None:
         read(b"a,b\n1,2\n", "table.csv")
     with pytest.raises(UsageError, match="explain-oom"):
         read(b"RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n", "job.log")
-
-
-def test_every_real_log_is_recognised_by_its_beginning() -> None:
-    for path in FOLDER.glob("*.csv"):
-        assert read(path.read_bytes(), path.name).kind == query_csv.KIND

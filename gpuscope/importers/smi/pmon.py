@@ -1,0 +1,62 @@
+"""`nvidia-smi pmon`: one row a process and GPU; a process that uses three GPUs has three."""
+
+from __future__ import annotations
+
+import math
+
+from gpuscope.importers.cells import parse_cell
+from gpuscope.importers.reading import ImportedProcess, Reading
+from gpuscope.importers.smi.dmon import add_lost
+from gpuscope.importers.smi.monitor_table import MonitorRow, heading_of, rows_of
+from gpuscope.importers.text import decode
+
+KIND = "smi_pmon"
+DESCRIPTION = "nvidia-smi pmon"
+
+_KINDS = {"C": "compute", "G": "graphics", "C+G": "both"}
+_MIB = 1024**2
+
+
+def recognises(head: str) -> bool:
+    """Whether the beginning of a text is such a table."""
+    return any((names := heading_of(line)) is not None and "pid" in names for line in head.splitlines()[:200])
+
+
+def read(data: bytes) -> Reading:
+    """Read a whole table; rows without a process (a GPU on which none runs) are no processes."""
+    text, _ = decode(data)
+    reading = Reading(KIND, DESCRIPTION)
+    lost: list[int] = []
+    for row in rows_of(text, last_takes_rest=True):
+        if isinstance(row, int):
+            lost.append(row)
+            continue
+        reading.rows += 1
+        process = _process(row)
+        if process is not None:
+            reading.processes.append(process)
+    add_lost(reading, lost)
+    return reading
+
+
+def _process(row: MonitorRow) -> ImportedProcess | None:
+    cells = dict(zip(row.heading.names, row.cells, strict=True))
+    if not cells.get("pid", "-").isdigit():
+        return None
+    memory = _number(cells.get("fb"))
+    return ImportedProcess(
+        pid=int(cells["pid"]),
+        name=cells.get("command") or cells.get("name"),
+        device=cells["gpu"],
+        memory_bytes=None if memory is None else round(memory * _MIB),
+        kind=_KINDS.get(cells.get("type", "")),
+        sm_percent=_number(cells.get("sm")),
+        memory_controller_percent=_number(cells.get("mem")),
+        encoder_percent=_number(cells.get("enc")),
+        decoder_percent=_number(cells.get("dec")),
+    )
+
+
+def _number(cell: str | None) -> float | None:
+    value = parse_cell(cell or "")[0].value
+    return None if math.isnan(value) else value
