@@ -11,6 +11,7 @@ from gpuscope.domain.economics import OwnershipCost, RentalCost
 from gpuscope.domain.money import format_amount, format_amount_range
 from gpuscope.domain.recommendation import Explanation
 
+_STEADY = "Prices are taken to stay as they are."
 _ASSUMED, _GIVEN, _DERIVED, _CATALOGUE = "assumed", "given", "derived", "catalogue"
 
 
@@ -50,7 +51,10 @@ def ownership_tree(found: OwnOrRent) -> Explanation:
     inputs += [part for rent in found.costs.rent for part in _rented(found, rent)]
     inputs += _comparison(found)
     return Explanation(
-        name=f"Own or rent {found.what.words}", value=sentence(found), provenance=found.use.words, inputs=tuple(inputs)
+        name=f"Own or rent {found.what.words}",
+        value=sentence(found),
+        provenance=f"{found.use.words} {_STEADY}",
+        inputs=tuple(inputs),
     )
 
 

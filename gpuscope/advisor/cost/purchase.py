@@ -49,7 +49,7 @@ def purchase_of(what: Configuration, terms: Terms, economics: Economics, today: 
         gpus_usd + machine_usd,
         LAUNCH_PRICE,
         f"{what.count} × {format_money(gpus_usd / what.count)} + {machine}",
-        f"launch price ({what.gpu.launch_price_source or 'catalogue'}), which is not a quote",
+        f"launch price ({what.gpu.launch_price_source or 'catalogue'}), which is not a quote{_network(what)}",
         what.gpu.launch_date,
         stale=True,
     )
@@ -92,9 +92,13 @@ def _system_price(what: Configuration, usd: float) -> Purchase:
         usd * what.nodes,
         SYSTEM_PRICE,
         f"{what.nodes} × {format_money(usd)}",
-        f"price of {name} ({source or 'catalogue'}), undated",
+        f"price of {name} ({source or 'catalogue'}), undated{_network(what)}",
         stale=True,
     )
+
+
+def _network(what: Configuration) -> str:
+    return "; the network between the machines is not in it" if what.nodes > 1 else ""
 
 
 def _machine(gpus_usd: float, nodes: int, terms: Terms) -> tuple[float, str]:

@@ -163,6 +163,7 @@ def test_the_catalogues_machine_goes_before_launch_prices_and_a_quote_before_bot
     system = SystemSpec(id="s", name="S", kind="node", gpu_id="test-24", gpu_count=8, price_usd=150_000.0)
     what = Configuration(gpu=gpu(launch_price_usd=10_000.0), count=16, nodes=2, system=system)
     assert outcome(what).purchase.usd == 300_000
+    assert outcome(what).purchase.source.endswith("undated; the network between the machines is not in it")
     bare = Quote(gpu="test-24", count=1, price=5_000.0, includes_machine=False, date="2026-11-29")
     quoted = outcome(what, quotes=(bare,)).purchase
     assert quoted.usd == pytest.approx(16 * 5_000 * 1.5)
