@@ -68,6 +68,15 @@ class Engines(Value, frozen=True, kw_only=True):
         return self.llama_cpp if is_llama_cpp(framework) else self.graphs
 
 
+_WITH_GRAPHS = ("vllm", "tensorrt", "trt-llm", "sglang", "gpt-fast", "lmdeploy", "text-generation-inference", "tgi")
+
+
+def names_engine(framework: str | None) -> bool:
+    """Whether a framework is an inference engine, rather than what the model was trained with."""
+    name = (framework or "").lower()
+    return is_llama_cpp(framework) or any(word in name for word in _WITH_GRAPHS)
+
+
 def is_llama_cpp(framework: str | None) -> bool:
     """Whether a framework is llama.cpp or built on it."""
     name = (framework or "").lower().replace("_", ".")

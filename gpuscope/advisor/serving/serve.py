@@ -10,7 +10,7 @@ from gpuscope.advisor.job.job import Job
 from gpuscope.advisor.memory.memory_model import JobMemory
 from gpuscope.advisor.parallel.topology import Topology
 from gpuscope.advisor.serving.batches import serve_batches
-from gpuscope.advisor.serving.constants import ServingConstants
+from gpuscope.advisor.serving.constants import ServingConstants, names_engine
 from gpuscope.advisor.serving.device import gpu_device
 from gpuscope.advisor.serving.engine import decode
 from gpuscope.advisor.serving.generative import Option, is_generative, options, request_of
@@ -99,7 +99,8 @@ def _other_engine(
     job: Job, best: Option, gpu: GpuSpec, topology: Topology, constants: ServingConstants
 ) -> tuple[float, str]:
     """How many times as long a token takes with llama.cpp, where no engine is named, and a sentence on it."""
-    if job.footprint.workload.framework is not None:
+    framework = job.footprint.workload.framework
+    if framework is not None and names_engine(framework.name):
         return 1.0, ""
     products = products_of(gpu, best.model.format, job.precision)
     other = job.calibration.engines.llama_cpp
@@ -109,7 +110,7 @@ def _other_engine(
     if isinstance(device, str):
         return 1.0, ""
     full = best.full
-    step = decode(best.model, device, full.batch, best.request.mean_context)
+    step = decode(best.model, device, max(1.0, full.batch / best.split.stages), best.request.mean_context)
     slower = max(1.0, step.seconds / full.step.seconds)
     return slower, (
         "No engine is named: one that starts a whole step at once is assumed, such as vLLM or TensorRT-LLM; with "

@@ -149,6 +149,8 @@ def test_llama_cpp_is_known_by_its_name() -> None:
     assert slow.serving is not None
     assert fast.serving is not None
     assert slow.explanation != fast.explanation
+    assert any("No engine is named" in note for note in fast.assumptions)
+    assert not any("No engine is named" in note for note in slow.assumptions)
 
 
 def test_a_cache_of_eight_bits_takes_half() -> None:
