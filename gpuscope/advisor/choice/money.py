@@ -11,16 +11,17 @@ from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.choice.constraints import RENT
 from gpuscope.advisor.choice.options import Option
 from gpuscope.advisor.choice.ways import Way, Ways
-from gpuscope.advisor.cost.configuration import Configuration, use_of
+from gpuscope.advisor.cost.configuration import Configuration, Use, use_of
 from gpuscope.advisor.cost.explanation import ownership_tree
 from gpuscope.advisor.cost.machine import MachinePower, machine_power
 from gpuscope.advisor.cost.prices import shown_offer
 from gpuscope.advisor.cost.purchase import Purchase, purchase_of
 from gpuscope.advisor.cost.rent import SPOT, RentPrice, spot_factor
+from gpuscope.advisor.cost.service import use_of_service
 from gpuscope.advisor.cost.terms import settle
 from gpuscope.advisor.cost.years import OwnOrRent, own_or_rent
 from gpuscope.domain.base import Range
-from gpuscope.domain.economics import CostOverYears
+from gpuscope.domain.economics import CostOverYears, Economics
 from gpuscope.domain.recommendation import Candidate, Constraints, Explanation
 
 
@@ -45,6 +46,7 @@ class Money:
     def __init__(
         self, limits: Constraints, ways: Ways, today: date, kept: dict[object, Owned], *, service: bool
     ) -> None:
+        self._limits = limits
         self._economics = economics = limits.economics
         self._service = service
         self._offers_of = (limits.providers, limits.regions, limits.residency, economics)
@@ -63,6 +65,11 @@ class Money:
         """Hours of use within the longest horizon; None: what the work takes."""
         longest = max(self._economics.years)
         return use_of(self._economics, None).hours(longest) if self.lasting else None
+
+    def under(self, economics: Economics) -> Money:
+        """The same offers under other terms."""
+        limits = msgspec.structs.replace(self._limits, economics=economics)
+        return Money(limits, self._ways, self._today, {}, service=self._service)
 
     def slowdown(self, gpu: GpuSpec, way: Way) -> Range:
         """How many times longer the work takes because of interruptions."""
@@ -99,28 +106,34 @@ class Money:
         gpu, way = option.parts.gpu, option.parts.way
         if gpu is None or way is None:
             return None
-        time_s = option.candidate.time_to_finish_s
+        use = self._use(option.candidate)
         against = _for_the_same_work(option, rival)
         system = None if way.system is None else way.system.id
-        key = (gpu.id, way.topology.gpus, way.machines, system, time_s, option.parts.power, against, self._offers_of)
+        key = (gpu.id, way.topology.gpus, way.machines, system, use, option.parts.power, against, self._offers_of)
         if key not in self._kept:
-            found = self._own_or_rent(gpu, way, option.parts.power, time_s, against)
+            found = self._own_or_rent(gpu, way, option.parts.power, use, against)
             self._kept[key] = Owned(found.costs, ownership_tree(found))
         return self._kept[key]
 
     def lasting_usd(self, gpu: GpuSpec, way: Way, power: MachinePower | None) -> float | None:
         """Over the longest horizon: owning a purchase, or the reservation of a rent; None: not known, or none."""
-        costs = self._own_or_rent(gpu, way, power, None, None).costs
+        costs = self._own_or_rent(gpu, way, power, use_of(self._economics, None), None).costs
         if way.acquisition == RENT:
             return costs.rent[-1].reserved_usd if costs.rent else None
         total = costs.own[-1].total_usd
         return None if total is None else total.mid
 
+    def _use(self, candidate: Candidate) -> Use:
+        """Hours in which its machines work: those of the replicas that are switched on, or of the work."""
+        if candidate.serving is not None:
+            return use_of_service(candidate.serving, self._economics)
+        time_s = candidate.time_to_finish_s
+        return use_of(self._economics, None if time_s is None else time_s.mid / 3600)
+
     def _own_or_rent(
-        self, gpu: GpuSpec, way: Way, power: MachinePower | None, time_s: Range | None, rival: RentPrice | None
+        self, gpu: GpuSpec, way: Way, power: MachinePower | None, use: Use, rival: RentPrice | None
     ) -> OwnOrRent:
         what = _configuration(gpu, way)
-        use = use_of(self._economics, None if time_s is None else time_s.mid / 3600)
         offers = self._ways.offers(gpu.id, what.count // what.nodes)
         return own_or_rent(what, offers, power, use, self._economics, self._today, rival)
 

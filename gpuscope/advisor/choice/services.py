@@ -19,11 +19,15 @@ from gpuscope.advisor.choice.options import Breach, Option
 from gpuscope.advisor.choice.predictions import Predictions, Variant
 from gpuscope.advisor.choice.ways import NO_GPUS, Way, Ways, physical_cores
 from gpuscope.advisor.cost.energy import power_watts
+from gpuscope.advisor.cost.service import service_watts
+from gpuscope.advisor.job.architecture import active_parameters, architecture_of, count_parameters
 from gpuscope.advisor.job.work import Work
 from gpuscope.advisor.parallel.layouts import available_bytes
 from gpuscope.advisor.parallel.scaling import Scaled
 from gpuscope.advisor.parallel.topology import topology_at_counts
+from gpuscope.advisor.serving.generative import request_of
 from gpuscope.advisor.serving.plan import ServingPlan
+from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Candidate, CandidateMemory, Constraints, Rejected
 from gpuscope.domain.serving import ServingTarget
 
@@ -158,7 +162,7 @@ class Services:
             throughput=plan.serving.requests_per_second,
             throughput_unit=None if plan.serving.requests_per_second is None else "requests/s",
         )
-        watts, how = (None, "not known for CPUs") if gpu is None else power_watts(variant.job, gpu, candidate.count)
+        watts, how = (None, "not known for CPUs") if gpu is None else self._watts(variant, plan, gpu, candidate.count)
         parts = Parts(
             self._work, self._predictions.at_hand(variant), Scaled(None, float(machines), 0.0, 0.0, "a service"),
             None, how, gpu, way, self._money.power(gpu, way, watts, how), purchase, plan,
@@ -166,6 +170,22 @@ class Services:
         option = judged(candidate, figures_of(candidate, parts, self._money, watts), self._constraints, parts)
         missed = tuple(Breach(MISSED, words, math.inf, "") for words in plan.missed)
         return option._replace(breaches=(*missed, *option.breaches))
+
+    def _watts(self, variant: Variant, plan: ServingPlan, gpu: GpuSpec, count: int) -> tuple[Range | None, str]:
+        """Power by the tokens that it works on, where those are known; of a slice, as without them."""
+        known = architecture_of(variant.job.footprint, language_model=True)
+        if known is not None and plan.serving is not None and plan.serving.gpu_share is None:
+            request, _ = request_of(self._target)
+            target = msgspec.structs.replace(
+                self._target, prompt_tokens=request.prompt_tokens, output_tokens=request.output_tokens
+            )
+            total = variant.job.footprint.workload.parameters or count_parameters(known.architecture).total
+            parameters = active_parameters(known.architecture, total)
+            spread_over = plan.layout.tensor_parallel
+            watts, how = service_watts(plan.serving, target, gpu, spread_over, variant.job.precision, parameters)
+            if watts is not None:
+                return watts, how
+        return power_watts(variant.job, gpu, count)
 
 
 def _cannot(plan: ServingPlan) -> Refusal:
