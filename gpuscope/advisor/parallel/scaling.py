@@ -118,9 +118,9 @@ def step_range(
     """
     assert single.seconds is not None
     step = single.seconds
+    low, high = step.low / step.mid, step.high / step.mid
     if not doubts:
-        return Range(low=mid_s * step.low / step.mid, mid=mid_s, high=mid_s * step.high / step.mid)
+        return Range(low=mid_s * low, mid=mid_s, high=mid_s * high)
     factor = combined((*single.doubts, *doubts)) / combined(single.doubts)
-    high = max(mid_s * step.high / step.mid * factor, mid_s + hidden_s)
-    high += job.data_wait_s * (gpus_per_node - 1)
-    return Range(low=mid_s * step.low / step.mid / factor, mid=mid_s, high=high)
+    worst = max(mid_s * high * factor, mid_s + hidden_s) + job.data_wait_s * (gpus_per_node - 1)
+    return Range(low=mid_s * low / factor, mid=mid_s, high=worst)
