@@ -9,7 +9,7 @@ from gpuscope.errors import UsageError
 from gpuscope.importers.out_of_memory.find import find_messages
 from gpuscope.importers.reading import Reading
 from gpuscope.importers.sense import add_findings
-from gpuscope.importers.smi import apps_csv, dmon, pmon, query_csv
+from gpuscope.importers.smi import apps_csv, dmon, pmon, query_csv, table
 from gpuscope.importers.text import decode
 
 _HEAD_BYTES = 65536
@@ -29,6 +29,7 @@ READERS: tuple[Reader, ...] = (
     Reader(query_csv.DESCRIPTION, query_csv.recognises, query_csv.read),
     Reader(dmon.DESCRIPTION, dmon.recognises, dmon.read),
     Reader(pmon.DESCRIPTION, pmon.recognises, pmon.read),
+    Reader(table.DESCRIPTION, table.recognises, table.read),
 )
 """In this order: the first that recognises a file reads it."""
 
