@@ -15,6 +15,7 @@ from gpuscope.advisor.parallel.topology import Topology
 from gpuscope.advisor.serving.load import Load, load_of, load_trees
 from gpuscope.advisor.serving.plan import ServingPlan, cannot
 from gpuscope.advisor.serving.slices import Slice
+from gpuscope.advisor.serving.targets import risks_of
 from gpuscope.advisor.timing.rates import HOST_S_PER_KERNEL, KERNEL_LATENCY_S
 from gpuscope.advisor.timing.time_model import StepTime, step_on_gpu
 from gpuscope.domain.base import Range
@@ -130,6 +131,7 @@ def batches_plan(
         need=need,
         fits=fit,
         missed=tuple(missed),
+        risks=() if missed else risks_of(serving, target),
         gpus_needed=load.replicas if part is None else load.replicas * part.compute_share,
         explain=lambda: _explained(time, serving, load, how),
         utilisation=load.utilisation,

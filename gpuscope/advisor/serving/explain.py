@@ -12,20 +12,19 @@ from gpuscope.domain.units import format_bytes, format_duration
 _FITTED = "derived: shares and latencies fitted to published inference rates (study decoding)"
 
 
-def explanation_of(best: Option, serving: Serving, load: Load, at_load: Point | None) -> Explanation:
-    """The tree of one service; `at_load`: how a copy runs in the busiest hour."""
+def explanation_of(best: Option, serving: Serving, load: Load, busiest: Point) -> Explanation:
+    """The tree of one service; `busiest`: how a copy runs in the busiest hour."""
     full = best.full
     inputs = [
         _batch(best),
-        _first_token(full),
-        _inter_token(full),
+        _first_token(busiest),
+        _inter_token(busiest),
         _throughput(full, serving),
-        _alone(best.alone),
+        _point("One request alone", best.alone),
+        _point("A full batch", full),
         _model(best),
         Explanation(name="Sustained rates", value=f"of {_gpus(best)}", formula=best.device.how, provenance=_FITTED),
     ]
-    if at_load is not None:
-        inputs.append(_at_load(at_load))
     inputs += load_trees(load)
     copies_words = "copy" if serving.replicas == 1 else "copies"
     return Explanation(
@@ -88,7 +87,8 @@ def _inter_token(point: Point) -> Explanation:
     return Explanation(
         name="Inter-token latency",
         value=format_duration(point.inter_token_s),
-        formula="√(weights² + products²) + cache + starts + messages + prompts of others",
+        formula="√(weights² + products²) + cache + starts + messages + prompts of others, "
+        f"with {point.batch:.3g} requests in work",
         provenance=_FITTED,
         inputs=(*_parts(point.step), others),
     )
@@ -118,9 +118,9 @@ def _throughput(point: Point, serving: Serving) -> Explanation:
     )
 
 
-def _alone(point: Point) -> Explanation:
+def _point(name: str, point: Point) -> Explanation:
     return Explanation(
-        name="One request alone",
+        name=name,
         value=f"{format_duration(point.inter_token_s)} a token",
         formula=f"first token after {format_duration(point.first_token_s)}, "
         f"all after {format_duration(point.latency_s)}",
@@ -142,13 +142,4 @@ def _model(best: Option) -> Explanation:
         formula=model.format.how,
         provenance=model.how,
         inputs=(cache,),
-    )
-
-
-def _at_load(point: Point) -> Explanation:
-    return Explanation(
-        name="In the busiest hour",
-        value=f"{format_duration(point.inter_token_s)} a token, {point.batch:.3g} requests in work",
-        formula=f"first token after {format_duration(point.first_token_s)}; the batch that Little's law leads to",
-        provenance=_FITTED,
     )

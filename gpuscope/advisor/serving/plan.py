@@ -22,6 +22,8 @@ class ServingPlan(NamedTuple):
     fits: bool | None
     missed: tuple[str, ...]
     """Targets that are not met, each a clause that says by how much; empty: all are."""
+    risks: tuple[str, ...]
+    """Targets that are met in the middle of the range and may be missed, each a clause."""
     gpus_needed: float
     """For the whole load (of machines, where they have no GPU); below one where a slice is enough."""
     explain: Callable[[], Explanation]
@@ -44,4 +46,4 @@ class ServingPlan(NamedTuple):
 def cannot(reason: str, *, fits: bool | None = None, need: MemoryNeed | None = None) -> ServingPlan:
     """Nothing can be served, for the reason in a clause."""
     tree = Explanation(name="Serving", value="not possible", formula=reason)
-    return ServingPlan(None, Layout(), need, fits, (reason,), 0.0, lambda: tree)
+    return ServingPlan(None, Layout(), need, fits, (reason,), (), 0.0, lambda: tree)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gpuscope.advisor.serving.constants import ServingConstants
-from gpuscope.advisor.serving.engine import Point, operate_at_rate
+from gpuscope.advisor.serving.engine import Point, operate, operate_at_rate
 from gpuscope.advisor.serving.explain import explanation_of
 from gpuscope.advisor.serving.generative import Option
 from gpuscope.advisor.serving.load import Load, load_of
 from gpuscope.advisor.serving.plan import ServingPlan
 from gpuscope.advisor.serving.slices import Slice
+from gpuscope.advisor.serving.targets import risks_of
 from gpuscope.advisor.serving.uncertainty import spread_of
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Layout
@@ -42,13 +43,14 @@ def plan_of(best: Option, target: ServingTarget, setting: Setting) -> ServingPla
         return spread_of(published, setting.vendor, assumed=best.model.assumed, fits=best.fits)
 
     token, throughput = spread(constants.token_spread), spread(constants.throughput_spread)
+    busiest = _at_load(best, target, load)
     done = load.replicas * full.requests_per_s
     serving = Serving(
         replicas=load.replicas,
         concurrent_per_replica=full.batch,
-        time_to_first_token_s=around(full.first_token_s, spread(constants.first_token_spread)),
-        inter_token_latency_s=_time(full.inter_token_s, token, setting.slower),
-        latency_s=_time(full.latency_s, token, setting.slower),
+        time_to_first_token_s=around(busiest.first_token_s, spread(constants.first_token_spread)),
+        inter_token_latency_s=_time(busiest.inter_token_s, token, setting.slower),
+        latency_s=_time(busiest.latency_s, token, setting.slower),
         requests_per_second=_rate(done, throughput, setting.slower),
         tokens_per_second=_rate(done * full.tokens_per_request, throughput, setting.slower),
         weight_dtype=best.model.format.name,
@@ -70,8 +72,9 @@ def plan_of(best: Option, target: ServingTarget, setting: Setting) -> ServingPla
         need=best.need,
         fits=best.fits,
         missed=tuple(missed),
+        risks=() if missed else risks_of(serving, target),
         gpus_needed=gpus if part is None else gpus * part.compute_share,
-        explain=lambda: explanation_of(best, serving, load, _at_load(best, target, load)),
+        explain=lambda: explanation_of(best, serving, load, busiest),
         assumptions=tuple(sentence for sentence in (*setting.notes, _architecture_note(best)) if sentence),
         utilisation=load.utilisation,
     )
@@ -92,12 +95,17 @@ def _rate(value: float, spread: float, slower: float) -> Range:
     return Range(low=min(found.low, value / slower), mid=found.mid, high=found.high)
 
 
-def _at_load(best: Option, target: ServingTarget, load: Load) -> Point | None:
-    """How a copy runs with its part of the busiest hour's requests; None where their rate is not given."""
-    if target.requests_per_second is None:
-        return None
-    rate = target.requests_per_second / load.replicas
-    return operate_at_rate(best.model, best.device, rate, best.request, best.full.batch)
+def _at_load(best: Option, target: ServingTarget, load: Load) -> Point:
+    """How a copy runs in the busiest hour: with its part of the load; in a full batch where none is given."""
+    points = []
+    if target.requests_per_second is not None:
+        rate = target.requests_per_second / load.replicas
+        points.append(operate_at_rate(best.model, best.device, rate, best.request, best.full.batch))
+    if target.concurrent_users is not None:
+        users = max(1.0, target.concurrent_users / load.replicas)
+        points.append(operate(best.model, best.device, min(users, best.full.batch), best.request))
+    known = [point for point in points if point is not None]
+    return max(known, key=lambda point: point.batch, default=best.full)
 
 
 def _architecture_note(best: Option) -> str:

@@ -95,6 +95,9 @@ def _on(
     return plan_of(best, target, Setting(here, constants, gpu.vendor, part, notes, slower))
 
 
+_WORTH_SAYING = 1.05
+
+
 def _other_engine(
     job: Job, best: Option, gpu: GpuSpec, topology: Topology, constants: ServingConstants
 ) -> tuple[float, str]:
@@ -112,10 +115,10 @@ def _other_engine(
     full = best.full
     step = decode(best.model, device, max(1.0, full.batch / best.split.stages), best.request.mean_context)
     slower = max(1.0, step.seconds / full.step.seconds)
-    return slower, (
-        "No engine is named: one that starts a whole step at once is assumed, such as vLLM or TensorRT-LLM; with "
-        f"llama.cpp a step would take {slower:.2g} times as long."
+    sentence = "No engine is named: one that starts a whole step at once is assumed, such as vLLM or TensorRT-LLM" + (
+        f"; with llama.cpp a step would take {slower:.2g} times as long" if slower >= _WORTH_SAYING else ""
     )
+    return slower, f"{sentence}."
 
 
 def _rank(each: Option, topology: Topology) -> tuple[object, ...]:

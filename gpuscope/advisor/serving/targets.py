@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gpuscope.advisor.serving.engine import Point
-from gpuscope.domain.serving import ServingTarget
+from gpuscope.domain.serving import Serving, ServingTarget
 from gpuscope.domain.units import format_duration
 from gpuscope.errors import UsageError
 
@@ -18,6 +18,13 @@ _WORDS = {
     "time_to_first_token_s": "the first token comes after",
     "inter_token_latency_s": "a token takes",
     "latency_s": "a request takes",
+}
+
+
+_MAY = {
+    "time_to_first_token_s": "the first token may take",
+    "inter_token_latency_s": "a token may take",
+    "latency_s": "a request may take",
 }
 
 
@@ -54,6 +61,19 @@ def misses(point: Point, target: ServingTarget) -> tuple[str, ...]:
                 f"{alone}{_WORDS[wanted_name]} {format_duration(value)}, {value / wanted:.2g} times the "
                 f"{format_duration(wanted)} wanted"
             )
+    return tuple(found)
+
+
+def risks_of(serving: Serving, target: ServingTarget) -> tuple[str, ...]:
+    """A clause for each target that the unlucky end of a range misses."""
+    found = []
+    for name, words in _MAY.items():
+        wanted, expected = getattr(target, name), getattr(serving, name)
+        if wanted is not None and expected is not None and expected.high > wanted:
+            found.append(f"{words} up to {format_duration(expected.high)}, {format_duration(wanted)} are wanted")
+    wanted, capacity = target.requests_per_second, serving.requests_per_second
+    if wanted is not None and capacity is not None and capacity.low < wanted:
+        found.append(f"it may answer only {capacity.low:.3g} of the {wanted:g} requests/s")
     return tuple(found)
 
 

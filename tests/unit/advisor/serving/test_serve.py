@@ -94,3 +94,23 @@ def test_every_figure_unfolds() -> None:
     tree = plan(language_model(), "l4", requests_per_second=0.2, hourly_load=tuple([1.0] * 24)).explanation
     names = {part.name for part in tree.inputs}
     assert {"Batch", "Time to first token", "Inter-token latency", "Throughput", "Weights", "Copies"} <= names
+
+
+def test_the_busiest_hour_is_quicker_than_a_full_batch() -> None:
+    """Copies have slots to spare, so that a request of the busiest hour meets fewer others than in a full batch."""
+    job = language_model()
+    full = plan(job, "l4", inter_token_latency_s=0.1).serving
+    busy = plan(job, "l4", inter_token_latency_s=0.1, requests_per_second=0.3).serving
+    assert full is not None
+    assert busy is not None
+    assert full.inter_token_latency_s is not None
+    assert busy.inter_token_latency_s is not None
+    assert busy.inter_token_latency_s.mid < full.inter_token_latency_s.mid
+    assert busy.concurrent_per_replica == full.concurrent_per_replica
+
+
+def test_a_target_near_the_end_of_a_range_is_a_risk() -> None:
+    found = plan(language_model(), "l4", inter_token_latency_s=0.06)
+    assert found.meets
+    assert any("a token may take up to" in clause and "60 ms are wanted" in clause for clause in found.risks)
+    assert plan(language_model(), "l4", inter_token_latency_s=10.0).risks == ()
