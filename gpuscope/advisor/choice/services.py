@@ -169,7 +169,7 @@ class Services:
         )  # fmt: skip
         option = judged(candidate, figures_of(candidate, parts, self._money, watts), self._constraints, parts)
         missed = tuple(Breach(MISSED, words, math.inf, "") for words in plan.missed)
-        return option._replace(breaches=(*missed, *option.breaches))
+        return option._replace(breaches=(*missed, *option.breaches), risks=(*plan.risks, *option.risks))
 
     def _watts(self, variant: Variant, plan: ServingPlan, gpu: GpuSpec, count: int) -> tuple[Range | None, str]:
         """Power by the tokens that it works on, where those are known; of a slice, as without them."""
