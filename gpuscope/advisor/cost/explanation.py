@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpuscope.advisor.cost.purchase import LAUNCH_PRICE
 from gpuscope.advisor.cost.rent import RentPrice, spot_factor
 from gpuscope.advisor.cost.terms import HOURS_PER_YEAR, MONTHS_PER_YEAR
 from gpuscope.advisor.cost.years import OwnOrRent
@@ -71,11 +72,15 @@ def _owned(found: OwnOrRent, cost: OwnershipCost) -> Explanation:
 
 def _purchase(found: OwnOrRent) -> Explanation:
     purchase = found.purchase
+    name = "Purchase with the machine"
+    if purchase.usd is None:
+        return Explanation(name=name, value="unknown", provenance=purchase.source)
+    age = ", an old price" if purchase.stale and purchase.kind != LAUNCH_PRICE else ""
     return Explanation(
-        name="Purchase with the machine",
-        value="unknown" if purchase.usd is None else format_amount(purchase.usd, found.economics),
+        name=name,
+        value=format_amount(purchase.usd, found.economics),
         formula=purchase.formula,
-        provenance=purchase.source + (", over 30 days old" if purchase.stale and purchase.usd is not None else ""),
+        provenance=f"{purchase.kind}: {purchase.source}{age}",
     )
 
 

@@ -24,7 +24,7 @@ class Purchase(NamedTuple):
     """quote, system price, launch price, or empty when there is none"""
     formula: str
     source: str
-    """Where the price comes from, in words."""
+    """Where the price of that kind comes from, in words."""
     price_date: str | None = None
     stale: bool = False
     """Older than 30 days, undated, or no longer valid. Launch prices always are."""
@@ -49,7 +49,7 @@ def purchase_of(what: Configuration, terms: Terms, economics: Economics, today: 
         gpus_usd + machine_usd,
         LAUNCH_PRICE,
         f"{what.count} × {format_money(gpus_usd / what.count)} + {machine}",
-        f"launch price ({what.gpu.launch_price_source or 'catalogue'}), which is not a quote{_network(what)}",
+        f"{what.gpu.launch_price_source or 'catalogue'}, which is not a quote{_network(what)}",
         what.gpu.launch_date,
         stale=True,
     )
@@ -57,10 +57,12 @@ def purchase_of(what: Configuration, terms: Terms, economics: Economics, today: 
 
 def quote_words(quote: Quote) -> str:
     """`quote of ACME, 2026-11-01`."""
-    parts = [f"quote of {quote.vendor}" if quote.vendor else "your quote", quote.date or "undated"]
-    if quote.valid_until is not None:
-        parts.append(f"valid until {quote.valid_until}")
-    return ", ".join(parts)
+    return f"{f'quote of {quote.vendor}' if quote.vendor else 'your quote'}, {_dates(quote)}"
+
+
+def _dates(quote: Quote) -> str:
+    valid = f", valid until {quote.valid_until}" if quote.valid_until is not None else ""
+    return (quote.date or "undated") + valid
 
 
 def quote_is_stale(quote: Quote, today: date) -> bool:
@@ -82,7 +84,8 @@ def _quoted(quote: Quote, what: Configuration, terms: Terms, economics: Economic
     if not quote.includes_machine:
         machine_usd, machine = _machine(usd, what.nodes, terms)
         usd, formula = usd + machine_usd, f"{formula} + {machine}"
-    return Purchase(usd, QUOTE, formula, quote_words(quote), quote.date, quote_is_stale(quote, today))
+    source = f"{quote.vendor or 'given'}, {_dates(quote)}"
+    return Purchase(usd, QUOTE, formula, source, quote.date, quote_is_stale(quote, today))
 
 
 def _system_price(what: Configuration, usd: float) -> Purchase:
@@ -92,7 +95,7 @@ def _system_price(what: Configuration, usd: float) -> Purchase:
         usd * what.nodes,
         SYSTEM_PRICE,
         f"{what.nodes} × {format_money(usd)}",
-        f"price of {name} ({source or 'catalogue'}), undated{_network(what)}",
+        f"{name} ({source or 'catalogue'}), undated{_network(what)}",
         stale=True,
     )
 
