@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from gpuscope.advisor.validation.decoding_fit import write_fitted_engines
+from gpuscope.advisor.validation.parallel_fit import write_fitted_parallel
 from gpuscope.advisor.validation.rates_fit import write_fitted_rates
+from gpuscope.advisor.validation.suite_widths import write_suite_widths
 from gpuscope.advisor.validation.tables import Tables
 from gpuscope.advisor.validation.timm_fit import write_fitted_classes
 from gpuscope.advisor.validation.timm_widths import write_timm_widths
@@ -17,7 +19,14 @@ from gpuscope.advisor.validation.timm_widths import write_timm_widths
 Fit = Callable[[Tables, Path], None]
 """Reads published rows and writes files of constants into a folder."""
 
-FITS: tuple[Fit, ...] = (write_fitted_rates, write_fitted_classes, write_timm_widths, write_fitted_engines)
+FITS: tuple[Fit, ...] = (
+    write_fitted_rates,
+    write_fitted_parallel,
+    write_fitted_classes,
+    write_timm_widths,
+    write_suite_widths,
+    write_fitted_engines,
+)
 """In an order in which later ones may build on the constants of earlier ones."""
 
 TOLERANCE = 0.02

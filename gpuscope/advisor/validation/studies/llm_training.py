@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
-
-from gpuscope.advisor.parallel.rates import ParallelRates
 from gpuscope.advisor.validation.outcome import Outcome
+from gpuscope.advisor.validation.parallel_fit import MOST_GPUS_FITTED, without_transformers
 from gpuscope.advisor.validation.studies._training import training_outcomes
 from gpuscope.advisor.validation.tables import Tables
 from gpuscope.advisor.validation.training_rows import llm_foundry
@@ -21,13 +19,11 @@ CASE = "many-gpus"
 GOAL = None
 TRIED = ""
 
-MOST_GPUS_FITTED = 32
-
 
 def outcomes(tables: Tables) -> Iterator[Outcome]:
     """Rows of 64 GPUs and more."""
     rows = list(llm_foundry(tables))
-    base = msgspec.structs.replace(tables.calibration, parallel=ParallelRates(links=tables.calibration.parallel.links))
+    base = without_transformers(tables.calibration)
     calibration = fit_transformers((row for _, row in rows if row.topology.gpus <= MOST_GPUS_FITTED), base)
     large = [(cells["model"], row) for cells, row in rows if row.topology.gpus > MOST_GPUS_FITTED]
     source = rows[0][0]["source"]

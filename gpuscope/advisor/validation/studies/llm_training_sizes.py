@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
-
 from gpuscope.advisor.job.precision import FLOAT8
-from gpuscope.advisor.parallel.rates import ParallelRates
 from gpuscope.advisor.validation.outcome import Outcome
+from gpuscope.advisor.validation.parallel_fit import MOST_GPUS_FITTED, without_transformers
 from gpuscope.advisor.validation.studies._training import training_outcomes
-from gpuscope.advisor.validation.studies.llm_training import MOST_GPUS_FITTED
 from gpuscope.advisor.validation.tables import Tables
 from gpuscope.advisor.validation.training_rows import llm_foundry
 from gpuscope.advisor.validation.transformer_fit import fit_transformers
@@ -29,7 +26,7 @@ _FOLDS = (("125m", "760m", "3b", "13b", "70b"), ("350m", "1b", "7b", "30b"))
 def outcomes(tables: Tables) -> Iterator[Outcome]:
     """Each half of the sizes with constants that the other half gave."""
     rows = [each for each in llm_foundry(tables) if each[1].topology.gpus <= MOST_GPUS_FITTED]
-    base = msgspec.structs.replace(tables.calibration, parallel=ParallelRates(links=tables.calibration.parallel.links))
+    base = without_transformers(tables.calibration)
     for fold in _FOLDS:
         calibration = fit_transformers((row for cells, row in rows if cells["model"] not in fold), base)
         held = [(cells["model"], row) for cells, row in rows if cells["model"] in fold]

@@ -8,6 +8,7 @@ import msgspec
 
 from gpuscope.advisor.parallel.rates import ParallelRates
 from gpuscope.advisor.validation.outcome import Outcome
+from gpuscope.advisor.validation.parallel_fit import FITTED_MIXTURE, fitted_mixture, fitted_tuned
 from gpuscope.advisor.validation.studies._training import training_outcomes
 from gpuscope.advisor.validation.tables import Cells, Tables
 from gpuscope.advisor.validation.training_rows import llm_layouts
@@ -30,8 +31,7 @@ TRIED = (
     "to a factor of two (Qwen3-30B on B200), and routing, uneven experts and many small products depend on it."
 )
 
-_FITTED_SOURCE, _TUNED_SOURCE = "NVIDIA/NeMo:", "NVIDIA-NeMo/Megatron-Bridge:"
-_FITTED_MIXTURE = "Qwen3-30B-A3B"
+_TUNED_SOURCE = "NVIDIA-NeMo/Megatron-Bridge:"
 
 Row = tuple[Cells, Trained]
 
@@ -42,13 +42,11 @@ def outcomes(tables: Tables) -> Iterator[Outcome]:
     shipped = tables.calibration
     unseen = msgspec.structs.replace(shipped.parallel, expert_half_width=ParallelRates().expert_half_width)
     plain = msgspec.structs.replace(shipped, parallel=unseen)
-    fitted = [row for cells, row in rows if cells["source"].startswith(_FITTED_SOURCE)]
-    tuned = fit_transformers(fitted, plain, TUNED_CONSTANTS)
-    mixture = [row for cells, row in rows if cells["model"] == _FITTED_MIXTURE]
-    mixed = fit_transformers(mixture, tuned, EXPERT_CONSTANTS)
+    tuned = fit_transformers(fitted_tuned(tables), plain, TUNED_CONSTANTS)
+    mixed = fit_transformers(fitted_mixture(tables), tuned, EXPERT_CONSTANTS)
     bridge = [each for each in rows if each[0]["source"].startswith(_TUNED_SOURCE)]
     dense = [each for each in bridge if not each[0]["experts"]]
-    experts = [each for each in bridge if each[0]["experts"] and each[0]["model"] != _FITTED_MIXTURE]
+    experts = [each for each in bridge if each[0]["experts"] and each[0]["model"] != FITTED_MIXTURE]
     torch = [each for each in rows if each[0]["source"].startswith("pytorch/")]
     yield from training_outcomes(NAME, "dense", "this release", _source(dense), _named(dense), tuned, tuned=True)
     yield from training_outcomes(
