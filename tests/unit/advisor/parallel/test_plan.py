@@ -20,7 +20,7 @@ from gpuscope.advisor.parallel.topology import topology_at_counts
 from gpuscope.advisor.timing.time_model import step_on_gpu
 from gpuscope.domain.architecture import Architecture
 from gpuscope.domain.base import Range
-from gpuscope.domain.footprint import Batch, Footprint
+from gpuscope.domain.footprint import Batch, Footprint, Framework
 from gpuscope.domain.recommendation import Constraints, Layout
 from tests.unit.advisor.advisor_jobs import cpu_footprint, gpu_footprint, shipped, with_data_wait
 from tests.unit.advisor.parallel.test_topology import known
@@ -131,6 +131,16 @@ def test_experts_are_spread() -> None:
     assert found.fits is True
     # Two of eight experts work on a token: far less than in a dense model of as many parameters.
     assert seconds(found) < 0.6 * seconds(dense)
+
+
+def test_libraries_tuned_for_the_gpu_are_known_by_the_frameworks_name() -> None:
+    footprint = estimate(70 * B, "bf16", "training", batch=2)
+    workload = msgspec.structs.replace(footprint.workload, framework=Framework(name="Megatron-LM"))
+    usual = planned(job_of(footprint), "h100-sxm5-80gb", 64)
+    tuned = planned(job_of(msgspec.structs.replace(footprint, workload=workload)), "h100-sxm5-80gb", 64)
+    assert usual.scaled.seconds is not None
+    # Where nobody says so, the range allows for them.
+    assert usual.scaled.seconds.low < seconds(tuned) < seconds(usual)
 
 
 # How it scales

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from gpuscope import paths
+from gpuscope.advisor.calibration.parallel_files import load_parallel
 from gpuscope.advisor.parallel.collectives import fabric_of
 from gpuscope.advisor.parallel.device import matrix_device
 from gpuscope.advisor.parallel.memory import transformer_activations
@@ -18,10 +20,17 @@ from gpuscope.advisor.parallel.table import table_of
 from gpuscope.advisor.parallel.topology import topology_at_counts
 from gpuscope.advisor.parallel.transformer import Shape, local_parameters, shape_of, work_of
 from gpuscope.advisor.validation.collective_fit import Timed, fit_links
+from gpuscope.advisor.validation.parallel_fit import write_fitted_parallel
 from gpuscope.advisor.validation.studies import collectives, megatron_multi_node
 from gpuscope.advisor.validation.tables import Tables
 from gpuscope.advisor.validation.training_rows import llm_foundry
-from gpuscope.advisor.validation.transformer_fit import Trained, fit_transformers, predict
+from gpuscope.advisor.validation.transformer_fit import (
+    CONSTANTS,
+    EXPERT_CONSTANTS,
+    Trained,
+    fit_transformers,
+    predict,
+)
 from gpuscope.domain.architecture import Architecture
 from gpuscope.domain.recommendation import Layout
 from tests.unit.advisor.advisor_jobs import shipped
@@ -169,3 +178,13 @@ def test_a_link_without_a_row_falls_back_to_its_kind() -> None:
     assert link_rate(Link("a", "nvswitch", 300e9, ""), rates).share == 0.7
     assert link_rate(Link("a", "nvswitch", 500e9, ""), rates).share == 0.8
     assert link_rate(Link("a", "carrier pigeon", 1e9, ""), rates).kind == "pcie"
+
+
+def test_shipped_constants_are_those_of_the_fit(tmp_path: Path) -> None:
+    write_fitted_parallel(TABLES, tmp_path)
+    shipped_, fitted_ = load_parallel(TABLES.folder), load_parallel(tmp_path)
+    for name in (*CONSTANTS, *EXPERT_CONSTANTS):
+        assert getattr(fitted_, name) == pytest.approx(getattr(shipped_, name), rel=0.02), name
+    assert fitted_.tuned == pytest.approx(shipped_.tuned, rel=0.02)
+    for found, known_link in zip(fitted_.links, shipped_.links, strict=True):
+        assert (found.kind, found.share) == (known_link.kind, pytest.approx(known_link.share, rel=0.02))
