@@ -83,8 +83,6 @@ def _sharded(
         stages = (0, 1, 2, 3) if pipeline == 1 else (0, 1)
     choices = (False, True) if question.shape is not None else (question.checkpointed,)
     for checkpointing in choices:
-        if question.checkpointed and not checkpointing and question.shape is None:
-            continue
         for stage in stages:
             yield Layout(
                 data_parallel=data,
