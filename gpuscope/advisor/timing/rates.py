@@ -3,7 +3,6 @@
 Sources, by letter:
   A  Fit of √(compute² + bandwidth²) to published image-model inference (timm results, RTX 3090 and 4090, AMP, NCHW).
   B  Best measured 16-bit matrix products against the dense peak, stas00/ml-engineering (2025-2026).
-  C  nccl-tests and all_reduce_bench at 64 MB payload, stas00/ml-engineering and microsoft/vidur.
   D  timm CPU inference (i9-10940X, i7-12700H, FP32, batch 1): ResNet-50 reaches 13-26% of the derived FP32 peak.
   E  Spread of published predictions of others and of fits to published rows (see `uncertainty.py`).
   F  Assumption, no published figure behind it; its range is wide for that reason.
@@ -47,18 +46,3 @@ OPTIMIZER_PASSES: dict[str, int] = {
 }
 OPTIMIZER_KERNELS = 15
 """Multi-tensor kernels of one foreach update; more for very many tensors, and still hidden by the update itself (F)."""
-
-# All-reduce bus bandwidth in GB/s at the payloads of gradient buckets (C), by total NVLink bandwidth of a GPU.
-NVSWITCH_BUS_GBS = ((600.0, 160.0), (900.0, 319.0), (1800.0, 400.0))
-NVLINK_SHARE = 0.27
-"""Of the total NVLink bandwidth, where no payload was measured: 160 of 600 GB/s (C)."""
-NVLINK_BRIDGE_BUS_GBS = 23.0
-"""NVLink pairs joined over PCIe (C)."""
-PCIE_BUS_GBS: dict[int, float] = {3: 6.0, 4: 12.0, 5: 25.0, 6: 50.0}
-"""About 40% of one direction of 16 lanes (F)."""
-COLLECTIVE_LATENCY_S = 45e-6
-"""Of one all-reduce over 8 GPUs at 32 KB (C)."""
-BUCKET_BYTES = 25 * 1024**2
-"""Gradients are reduced in buckets of this size (PyTorch DDP's default)."""
-OVERLAP_SHARE = 0.5
-"""Part of a training step's device time behind which communication can hide: most of the backward pass (F)."""
