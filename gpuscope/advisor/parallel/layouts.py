@@ -24,6 +24,7 @@ _MOST_STAGES = 64
 _UNEVEN = 1.15
 """Layers of the longest stage over the mean, where the number of layers is assumed."""
 _MOST_MICRO = 64.0
+_ROUNDING = 1e-9
 _POWERS_OF_TWO = tuple(2**power for power in range(16))
 _LONG_CONTEXT = 8192.0
 """Tokens of a sequence that one GPU is left with at least, where its context is split."""
@@ -130,9 +131,10 @@ def _micro_batches(question: Question, samples: float) -> list[tuple[float, int]
     """Micro batches of a replica and how many of them make its batch; large ones first."""
     if not question.divisible:
         return [(samples, 1)]
-    if samples < 1 or samples != round(samples):
+    if samples < 1:
         return []
-    whole = round(samples)
+    # Where a batch cannot be shared evenly, all wait for the replicas that have one sample more.
+    whole = math.ceil(samples - _ROUNDING)
     most = max(_MOST_MICRO, question.micro_batch)
     sizes = [size for size in _POWERS_OF_TWO if size <= most]
     sizes.append(round(question.micro_batch))

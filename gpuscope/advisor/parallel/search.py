@@ -149,10 +149,10 @@ def _links(topology: Topology) -> str:
 
 
 def _unshared(subject: Subject, gpu: GpuSpec, topology: Topology) -> Plan:
-    """More GPUs than the run's batch has samples, or not a multiple: nothing to be timed."""
+    """More GPUs than the run's batch has samples: nothing to be timed."""
     batch, gpus = subject.batch, topology.gpus
     samples = batch.step * batch.replicas
-    why = f"the run's batch of {samples:g} samples cannot be shared evenly by {gpus} GPUs"
+    why = f"the run's batch of {samples:g} samples cannot be shared by {gpus} GPUs"
     layout = Layout(data_parallel=gpus, micro_batch=batch.micro if batch.known else None)
     table = table_of([layout], batch.micro)
     run = Run(batch.micro if batch.known else None, subject.checkpointed)

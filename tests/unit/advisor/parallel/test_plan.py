@@ -189,7 +189,15 @@ def test_a_batch_that_cannot_be_shared_is_refused_in_words() -> None:
     job = job_of(gpu_footprint("a100-sxm4-80gb"))
     found = planned(job, "a100-sxm4-80gb", 64, keep_global_batch=True)
     assert (found.fits, found.scaled.seconds) == (False, None)
-    assert "32 samples cannot be shared evenly by 64 GPUs" in found.scaled.how
+    assert "32 samples cannot be shared by 64 GPUs" in found.scaled.how
+
+
+def test_an_uneven_share_waits_for_the_largest() -> None:
+    job = job_of(gpu_footprint("a100-sxm4-80gb", step_s=0.8))
+    three = planned(job, "a100-sxm4-80gb", 3, keep_global_batch=True)
+    four = planned(job, "a100-sxm4-80gb", 4, keep_global_batch=True)
+    assert three.layout.micro_batch == 11
+    assert seconds(four) < seconds(three) < seconds(planned(job, "a100-sxm4-80gb", 2, keep_global_batch=True))
 
 
 @settings(deadline=None, max_examples=25)
