@@ -30,7 +30,7 @@ def devices_of(readings: Sequence[Reading]) -> dict[str, Device]:
         for process in reading.processes:
             name = process.device or "unknown"
             if name not in known:
-                index = int(name) if name.isdigit() else len(set(known.values()))
+                index = int(name) if name.isdigit() else len({device.uuid for device in known.values()})
                 known[name] = Device(uuid=name, index=index, name="unknown GPU")
     return known
 

@@ -16,7 +16,7 @@ class Note(Value, frozen=True, kw_only=True):
     """Something that the person has to know about a file."""
 
     code: str
-    """lost, assumed, contradiction, driver_error, encoding or missing"""
+    """lost, assumed, contradiction, finding, driver_error, encoding or missing"""
     sentence: str
     line: int | None = None
     """Of the file, counted from 1."""

@@ -9,7 +9,7 @@ from gpuscope.errors import UsageError
 from gpuscope.importers.out_of_memory.find import find_messages
 from gpuscope.importers.reading import Reading
 from gpuscope.importers.sense import add_findings
-from gpuscope.importers.smi import apps_csv, dmon, pmon, query_csv, table
+from gpuscope.importers.smi import apps_csv, dmon, pmon, q_text, q_xml, query_csv, table
 from gpuscope.importers.text import decode
 
 _HEAD_BYTES = 65536
@@ -24,12 +24,9 @@ class Reader(NamedTuple):
     read: Callable[[bytes], Reading]
 
 
-READERS: tuple[Reader, ...] = (
-    Reader(apps_csv.DESCRIPTION, apps_csv.recognises, apps_csv.read),
-    Reader(query_csv.DESCRIPTION, query_csv.recognises, query_csv.read),
-    Reader(dmon.DESCRIPTION, dmon.recognises, dmon.read),
-    Reader(pmon.DESCRIPTION, pmon.recognises, pmon.read),
-    Reader(table.DESCRIPTION, table.recognises, table.read),
+READERS: tuple[Reader, ...] = tuple(
+    Reader(module.DESCRIPTION, module.recognises, module.read)
+    for module in (q_xml, q_text, table, dmon, pmon, apps_csv, query_csv)
 )
 """In this order: the first that recognises a file reads it."""
 

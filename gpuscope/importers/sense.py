@@ -11,12 +11,20 @@ _OVER_LIMIT = 1.02
 """Power is averaged and limits are rounded: below this it is no contradiction."""
 
 
+_LOAD_PERCENT = 10.0
+"""Below it a GPU is idle, and what holds its clocks down slows nothing."""
+_SLOWDOWNS = {0x8: "hardware slowdown", 0x20: "thermal slowdown by software", 0x40: "thermal slowdown by hardware",
+              0x80: "power brake", 0x4: "the power cap"}  # fmt: skip
+"""NVML's clock-event bits that cost speed under load."""
+
+
 def add_findings(reading: Reading) -> None:
     """Look at each device's figures, mend the reasons that the file could not know, and add notes."""
     for track in reading.tracks.values():
         _mig_mode(reading, track)
         _power_over_limit(reading, track)
         _utilisation_gaps(reading, track)
+        _slowed(reading, track)
 
 
 def _mig_mode(reading: Reading, track: Track) -> None:
@@ -65,3 +73,15 @@ def _utilisation_gaps(reading: Reading, track: Track) -> None:
             count=missing,
         )
     )
+
+
+def _slowed(reading: Reading, track: Track) -> None:
+    """Clocks held down under load. In an idle GPU a set bit means nothing, and without utilisation it stays open."""
+    masks = track.columns.get("clock_event_reasons", ())
+    loads = track.columns.get("utilization_gpu_percent", ())
+    loaded = [int(mask) for mask, load in zip(masks, loads, strict=False) if mask > 0 and load >= _LOAD_PERCENT]
+    for bit, words in _SLOWDOWNS.items():
+        count = sum(1 for mask in loaded if mask & bit)
+        if count:
+            sentence = f"{track.device.name} {track.device.index}: its clocks are held down under load by {words}."
+            reading.notes.append(Note(code="finding", sentence=sentence, count=count))

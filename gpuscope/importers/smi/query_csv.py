@@ -26,6 +26,7 @@ _ERRORS = re.compile(
     r"|Driver/library version mismatch|GPU is lost|command not found|Unknown Error$",
     re.IGNORECASE,
 )
+_FIELD = re.compile(r"[a-z][a-z0-9_.:()/-]*")
 _MOST_LINE = 1_000_000
 """Characters; a longer line is no row of a monitor."""
 
@@ -159,7 +160,7 @@ def _has_decimal_comma(line: str) -> bool:
 
 def _is_header(cells: list[str]) -> bool:
     names = [canonical(cell)[0] for cell in cells]
-    return any(name in FIGURES for name in names) and not any(_is_time(cell) for cell in cells)
+    return any(name in FIGURES for name in names) and all(_FIELD.fullmatch(name) for name in names if name)
 
 
 def _is_bare_row(cells: list[str]) -> bool:
