@@ -33,7 +33,7 @@ def sentence(found: OwnOrRent) -> str:
     share = costs.break_even_utilization
     if share is None:
         return f"{text}, whatever the use."
-    return f"{text}; owning pays from {share:.0%} of all hours, this is {hours / (HOURS_PER_YEAR * years):.0%}."
+    return f"{text}; owning pays from {share:.0%} of all hours, here it works {hours / (HOURS_PER_YEAR * years):.0%}."
 
 
 def _without_total(found: OwnOrRent, horizon: str) -> str:

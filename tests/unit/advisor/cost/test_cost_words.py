@@ -30,7 +30,7 @@ def parts(tree: Explanation) -> Iterator[Explanation]:
 def test_own_or_rent_in_a_sentence() -> None:
     assert sentence(outcome()) == (
         "Over 3 years owning costs $194,820, renting $262,800: owning is cheaper; owning pays from 70% of all hours, "
-        "this is 100%."
+        "here it works 100%."
     )
     assert sentence(outcome(offers=(offer(count=8, price=1.0),))).endswith("renting is cheaper, whatever the use.")
     assert "nobody is known to rent it out" in sentence(outcome(offers=()))
