@@ -12,7 +12,7 @@ from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.choice.alternates import alternates
 from gpuscope.advisor.choice.assumptions import assumptions, price_dates
 from gpuscope.advisor.choice.candidates import Builder
-from gpuscope.advisor.choice.constraints import RENT, check
+from gpuscope.advisor.choice.constraints import BUY, RENT, check
 from gpuscope.advisor.choice.footprint_sense import check_footprint, says_anything
 from gpuscope.advisor.choice.judging import explained
 from gpuscope.advisor.choice.naming import hardware
@@ -22,6 +22,7 @@ from gpuscope.advisor.choice.ranking import front
 from gpuscope.advisor.choice.relaxing import impossible_sentence
 from gpuscope.advisor.choice.robustness import sensitivities
 from gpuscope.advisor.choice.search import Found, search
+from gpuscope.advisor.choice.surer import improvements
 from gpuscope.advisor.choice.verdict import Decision, decide, fix_first
 from gpuscope.advisor.job.work import work_of
 from gpuscope.domain.footprint import Footprint
@@ -69,6 +70,8 @@ class Advisor:
         if not says_anything(self._footprint):
             return Recommendation(verdict=Verdict.IMPOSSIBLE, sentence=NOTHING_KNOWN, constraints=constraints)
         found = self._search(constraints)
+        rival = next((option for option in found.passed if option.candidate.acquisition == RENT), None)
+        _add_worth(found, rival)
         decision = decide(found.passed, found.at_hand, constraints)
         if decision is None:
             decision = Decision(Verdict.IMPOSSIBLE, self._impossible(constraints, found), None)
@@ -77,7 +80,6 @@ class Advisor:
             decision = fix_first(decision, job.data_wait_s)
         ranked = _in_rank(found, decision)
         on_front = front(ranked)
-        rival = next((option for option in found.passed if option.candidate.acquisition == RENT), None)
         candidates = tuple(
             msgspec.structs.replace(explained(option, found.money.over_years(option, rival)), pareto=best)
             for option, best in zip(ranked, on_front, strict=True)
@@ -92,6 +94,7 @@ class Advisor:
             candidates=candidates,
             rejected=_rejections(found),
             sensitivity=_sensitivity(decision, found, constraints),
+            would_be_surer=() if decision.chosen is None else improvements(decision.chosen, job),
             assumptions=(*_of_service(decision), *assumptions(job, work_of(job, constraints), candidates, constraints)),
             prices_as_of=price_dates(candidates),
         )
@@ -124,6 +127,16 @@ class Advisor:
         return text
 
 
+def _add_worth(found: Found, rival: Option | None) -> None:
+    """Where the best one needs a quote, what it is worth has to be known before it is put into words."""
+    if not found.passed or found.passed[0].candidate.acquisition != BUY or found.passed[0].figures.purchase_usd:
+        return
+    best = found.passed[0]
+    owned = found.money.over_years(best, rival)
+    if owned is not None:
+        found.passed[0] = best._replace(candidate=msgspec.structs.replace(best.candidate, cost_over_years=owned.costs))
+
+
 def _of_service(decision: Decision) -> tuple[str, ...]:
     service = None if decision.chosen is None else decision.chosen.parts.service
     return () if service is None else service.assumptions
@@ -132,7 +145,7 @@ def _of_service(decision: Decision) -> tuple[str, ...]:
 def _sensitivity(decision: Decision, found: Found, limits: Constraints) -> tuple[Sensitivity, ...]:
     if decision.chosen is None:
         return ()
-    return sensitivities(decision.chosen, found.passed, found.broken, found.at_hand, limits)
+    return sensitivities(decision.chosen, found.passed, found.broken, found.at_hand, limits, found.money)
 
 
 def _in_rank(found: Found, decision: Decision) -> list[Option]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from gpuscope.advisor.choice.constraints import BUY, KEEP, RENT
 from gpuscope.advisor.choice.options import Option
 
+_AT_LEAST = 2
 _FASTER = 0.8
 """An alternate counts as faster from this share of the time on."""
 _CHEAPER = 0.95
@@ -21,7 +22,7 @@ def alternates(ranked: Sequence[Option], on_front: Sequence[bool], chosen: int, 
     """The best that rents, a cheaper one, a faster one and the best that is bought, none twice on the same hardware.
 
     Only what no other candidate beats in time, cost and energy is worth a look, unless nothing else is left of a kind;
-    of the faster ones the cheapest, so the smallest that does the job.
+    of the faster ones the one with the fewest GPUs, and of those the cheapest.
 
     Args:
         ranked: all candidates, best first.
@@ -29,40 +30,64 @@ def alternates(ranked: Sequence[Option], on_front: Sequence[bool], chosen: int, 
         chosen: index of the recommended one.
         limit: at most so many.
     """
-    best = ranked[chosen]
-    picks: list[int] = []
-
-    def add(wanted: Callable[[Option], bool], *, same_hardware: bool = False, worthy_only: bool = True) -> None:
-        taken = {ranked[index].hardware for index in (*picks, chosen)}
-        fitting = [
-            index
-            for index, option in enumerate(ranked)
-            if index not in picks
-            and index != chosen
-            and (same_hardware or option.hardware not in taken)
-            and len(option.risks) <= len(best.risks) + 1
-            and wanted(option)
-        ]
-        worthy = [index for index in fitting if on_front[index] or not worthy_only] or fitting
-        picks.extend(worthy[:1])
-
+    best, picker = ranked[chosen], _Picker(ranked, on_front, chosen)
     kinds = {option.candidate.acquisition for option in ranked}
     if best.candidate.acquisition != RENT and RENT in kinds:
-        add(lambda option: option.candidate.acquisition == RENT)
-    add(lambda option: _less(option.figures.usd, best.figures.usd, _CHEAPER) and not _far_slower(option, best))
-    add(lambda option: _faster(option, best))
+        picker.add_way(RENT)
+    picker.add(
+        lambda option: (
+            _less(option.figures.usd, best.figures.usd, _CHEAPER)
+            and _less(option.figures.seconds, best.figures.seconds, _MOST_TIMES_SLOWER)
+        )
+    )
+    picker.add(lambda option: _faster(option, best), fewest_gpus=True)
     if best.candidate.acquisition != BUY and BUY in kinds:
-        before = len(picks)
-        # No purchase beats the rent of one piece of work, so the best of them is taken, on the front or not.
-        add(lambda option: option.candidate.acquisition == BUY, worthy_only=False)
-        if len(picks) == before:
-            add(lambda option: option.candidate.acquisition == BUY, same_hardware=True)
-    while len(picks) < 2:
-        before = len(picks)
-        add(lambda option: option.candidate.acquisition != KEEP and _small(option, best))
-        if len(picks) == before:
-            break
-    return tuple(picks[:limit])
+        picker.add_way(BUY)
+    while len(picker.picks) < _AT_LEAST and picker.add(
+        lambda option: option.candidate.acquisition != KEEP and option.candidate.count <= max(1, best.candidate.count)
+    ):
+        pass
+    return tuple(picker.picks[:limit])
+
+
+class _Picker:
+    """Picks candidates that differ from those picked before."""
+
+    def __init__(self, ranked: Sequence[Option], on_front: Sequence[bool], chosen: int) -> None:
+        self._ranked = ranked
+        self._on_front = on_front
+        self._chosen = chosen
+        self.picks: list[int] = []
+
+    def add(self, wanted: Callable[[Option], bool], *, fewest_gpus: bool = False) -> bool:
+        """Pick the best one on other hardware, on the front where there is one; whether there was any."""
+        fitting = [index for index in self._others() if wanted(self._ranked[index])]
+        worthy = [index for index in fitting if self._on_front[index]] or fitting
+        if fewest_gpus:
+            worthy.sort(key=lambda index: self._ranked[index].candidate.count)
+        self.picks += worthy[:1]
+        return bool(worthy)
+
+    def add_way(self, acquisition: str) -> None:
+        """Pick the best that is got in that way: the chosen one may beat it in everything, it is still worth a look."""
+        ways = [
+            index
+            for index in self._others(same_hardware=True)
+            if self._ranked[index].candidate.acquisition == acquisition
+        ]
+        elsewhere = set(self._others())
+        self.picks += ([index for index in ways if index in elsewhere] or ways)[:1]
+
+    def _others(self, *, same_hardware: bool = False) -> list[int]:
+        """Those that are no more doubtful than the chosen one by more than one thing, and not picked yet."""
+        picked = (*self.picks, self._chosen)
+        taken = {self._ranked[index].hardware for index in picked}
+        most = len(self._ranked[self._chosen].risks) + 1
+        return [
+            index
+            for index, option in enumerate(self._ranked)
+            if index not in picked and len(option.risks) <= most and (same_hardware or option.hardware not in taken)
+        ]
 
 
 def _faster(option: Option, best: Option) -> bool:
@@ -71,14 +96,6 @@ def _faster(option: Option, best: Option) -> bool:
     if usd is not None and limit:
         affordable = affordable and usd <= limit * _MOST_TIMES_DEARER
     return affordable and _less(option.figures.seconds, best.figures.seconds, _FASTER)
-
-
-def _far_slower(option: Option, best: Option) -> bool:
-    return not _less(option.figures.seconds, best.figures.seconds, _MOST_TIMES_SLOWER)
-
-
-def _small(option: Option, best: Option) -> bool:
-    return option.candidate.count <= max(1, best.candidate.count)
 
 
 def _less(value: float | None, than: float | None, factor: float) -> bool:

@@ -210,8 +210,8 @@ def _choice_words(field: str, value: Any, candidate: Candidate) -> str:
     return words[field]
 
 
-def _listed(values: tuple[Any, ...]) -> str:
-    return " or ".join(str(value) for value in values)
+def _listed(value: Any) -> str:
+    return " or ".join(str(each) for each in value) if isinstance(value, tuple) else str(value)
 
 
 def _changed(constraints: Constraints, field: str, value: Any) -> Constraints:

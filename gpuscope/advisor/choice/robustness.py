@@ -11,9 +11,12 @@ import msgspec
 from gpuscope.advisor.choice.constraints import BUY, RENT
 from gpuscope.advisor.choice.keeping import fastest_single, keeps
 from gpuscope.advisor.choice.limits import broken, doubts
+from gpuscope.advisor.choice.money import Money
 from gpuscope.advisor.choice.naming import hardware, short_title
 from gpuscope.advisor.choice.options import Figures, Option
 from gpuscope.advisor.choice.ranking import figure_key
+from gpuscope.advisor.cost.terms import ELECTRICITY_USD_PER_KWH, HOURS_PER_MONTH
+from gpuscope.domain.economics import Economics
 from gpuscope.domain.recommendation import Constraints, Sensitivity
 
 MOST = 10.0
@@ -21,6 +24,7 @@ MOST = 10.0
 _STEPS = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0, MOST)
 _BISECTIONS = 6
 """Halvings in the logarithm of the bracket: within 1% of the factor at which the choice changes."""
+_MOST_FOR_A_KWH = 10.0
 _SCALED_LIMITS = {"deadline", "throughput", "budget", "budget_per_hour"}
 """Codes of limits that another input may come to meet."""
 
@@ -58,7 +62,12 @@ class _Input(NamedTuple):
 
 
 def sensitivities(
-    chosen: Option, passed: Sequence[Option], out: Sequence[Option], at_hand: Option | None, limits: Constraints
+    chosen: Option,
+    passed: Sequence[Option],
+    out: Sequence[Option],
+    at_hand: Option | None,
+    limits: Constraints,
+    money: Money,
 ) -> tuple[Sensitivity, ...]:
     """For each input how far it may move before something else is the better choice.
 
@@ -68,9 +77,10 @@ def sensitivities(
         out: those that break one.
         at_hand: the machine of the run, when it breaks no limit.
         limits: for deadline and budgets.
+        money: for what owning costs under other terms.
     """
     field = _field(chosen, passed, out, at_hand, limits)
-    found = [_moved(field, each) for each in _inputs(field)]
+    found = [_moved(field, each) for each in (*_inputs(field), *_of_years(field, money))]
     if limits.deadline_s is not None and chosen.figures.seconds:
         moved = [_deadline(field, limits.deadline_s, tighter) for tighter in (True, False)]
         found += [each for each in moved if each is not None]
@@ -144,6 +154,40 @@ def _of_speed(field: Field) -> Iterator[_Input]:
             f"{_name(second)} would have to be {{factor}} as fast as predicted to be the better choice.",
             f"{_name(second)} may be {{factor}} as fast as predicted and the choice stays.",
         )  # fmt: skip
+
+
+def _of_years(field: Field, money: Money) -> Iterator[_Input]:
+    """What owning depends on, where costs are compared over years."""
+    if field.kept or not money.lasting or not any(entry.figures.acquisition == BUY for entry in field.entries):
+        return
+    economics = field.limits.economics
+    tariff = economics.electricity_usd_per_kwh or ELECTRICITY_USD_PER_KWH
+
+    def electricity(factor: float) -> Economics:
+        return msgspec.structs.replace(economics, electricity_usd_per_kwh=min(tariff * factor, _MOST_FOR_A_KWH))
+
+    yield _input("electricity", "The price of electricity", _owned_under(money, electricity))
+    hours = economics.hours_per_month
+    if hours is None:
+        return
+
+    def use(factor: float) -> Economics:
+        return msgspec.structs.replace(economics, hours_per_month=min(hours * factor, HOURS_PER_MONTH))
+
+    for falls in (False, True):
+        yield _input("hours", "The hours of use a month", _owned_under(money, use), falls=falls)
+
+
+def _owned_under(money: Money, terms: Callable[[float], Economics]) -> Scaling:
+    """Costs over years under changed terms."""
+
+    def scale(entry: Entry, factor: float) -> Figures:
+        changed, parts, figures = money.under(terms(factor)), entry.option.parts, entry.figures
+        if figures.acquisition == RENT or parts.gpu is None or parts.way is None:
+            return figures._replace(hours=changed.hours)
+        return figures._replace(hours=changed.hours, once_usd=changed.lasting_usd(parts.gpu, parts.way, parts.power))
+
+    return scale
 
 
 def _input(name: str, subject: str, scale: Scaling, *, falls: bool = False) -> _Input:

@@ -41,7 +41,7 @@ def decide(ranked: Sequence[Option], at_hand: Option | None, constraints: Constr
         return Decision(verdict, f"{start}: {kept}.", at_hand)
     if not ranked:
         return None
-    return Decision(_verdict(ranked[0].candidate), _sentence(ranked[0]), ranked[0])
+    return Decision(_verdict(ranked[0].candidate), _sentence(ranked[0], constraints), ranked[0])
 
 
 def fix_first(decision: Decision, data_wait_s: float) -> Decision:
@@ -83,7 +83,7 @@ def _verdict(candidate: Candidate) -> Verdict:
     return Verdict.RENT
 
 
-def _sentence(best: Option) -> str:
+def _sentence(best: Option, limits: Constraints) -> str:
     candidate = best.candidate
     name = title(candidate)
     if candidate.acquisition == BUY:
@@ -91,6 +91,9 @@ def _sentence(best: Option) -> str:
     else:
         start = "A CPU is enough: rent" if candidate.count == 0 else "Rent"
         text = f"{start} {name}: {_rent_words(best)}"
+    if best.figures.lasting and best.figures.usd is not None:
+        years = max(limits.economics.years)
+        text += f"; {format_money(best.figures.usd)} over {years} {'year' if years == 1 else 'years'}"
     if best.risks:
         text += "; but " + ", and ".join(best.risks)
     return text + "."
