@@ -13,7 +13,7 @@ from gpuscope.domain.units import format_bytes, format_duration
 
 _TOO_LARGE = 2
 _MUCH_SLOWER = 2.0
-_ASSUMED = "assumed of transformers: fused attention, sequence parallel norms, a pipeline that is not interleaved"
+_ASSUMED = "assumed: fused attention, sequence parallel norms, a pipeline that is not interleaved"
 _PARTS = (
     ("computing_s", "Computing", "micro batches × forward and backward of a stage"),
     ("bubble_s", "Pipeline bubble", "(p − 1) ÷ (m + p − 1) of the step"),
@@ -41,12 +41,15 @@ class Details(NamedTuple):
     fabric: Fabric
     basis: str
     """Where the time of computing comes from."""
+    transformer: bool
 
 
 def step_parts(details: Details) -> tuple[Explanation, ...]:
     """What the chosen layout's step is made of; parts of no time are left out."""
     words = Explanation(
-        name="Layout", value=layout_words(details.table.layout(details.row)), provenance=f"derived; {_ASSUMED}"
+        name="Layout",
+        value=layout_words(details.table.layout(details.row)),
+        provenance=f"derived; {_ASSUMED}" if details.transformer else "derived",
     )
     if details.steps is None:
         return (words,)
@@ -89,16 +92,19 @@ def passed_over(details: Details) -> tuple[str, ...]:
         if not len(fitting):
             least = float(details.needs.least[rows].min())
             reasons.append(f"{name}: needs {format_bytes(least)} on each GPU and more.")
+            continue
+        surer = float(details.states[fitting].min()) <= float(details.states[details.row])
+        if not surer:
+            reasons.append(f"{name}: may not fit.")
         elif details.steps is not None:
             steps = details.steps.seconds
-            seconds, own = float(steps[fitting].min()), float(steps[details.row])
-            reasons.append(f"{name}: {_slower(seconds, own)}.")
+            reasons.append(f"{name}: {_slower(float(steps[fitting].min()), float(steps[details.row]))}.")
     return tuple(reasons)
 
 
 def _slower(seconds: float, own: float) -> str:
     if seconds <= own:
-        return "it may not fit, or is as fast"
+        return "as fast, and not as simple"
     if seconds > _MUCH_SLOWER * own:
         return f"{format_duration(seconds)} a step, {seconds / own:.1f} times as long"
     return f"{format_duration(seconds)} a step, {seconds / own - 1:.0%} slower"

@@ -74,7 +74,9 @@ def plan(
     index = _best(found, states)
     need = found.needs.of(index, gpu)
     basis = modelled_how(subject, gpu) if subject.modelled else single.how
-    details = Details(found.table, found.steps, found.needs, states, index, found.fabric, basis)
+    details = Details(
+        found.table, found.steps, found.needs, states, index, found.fabric, basis, subject.shape is not None
+    )
     scaled = _scaled(subject, gpu, topology, single, found, details)
     return Plan(_shown(subject, found, index), need, fits(need, available), scaled)
 
