@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from gpuscope.advisor.calibration.model import EMPTY, Calibration
+import msgspec
+
+from gpuscope.advisor.calibration.model import EMPTY, MEASURED, Calibration
 from gpuscope.advisor.catalogue.specs import CpuSpec, GpuSpec
 from gpuscope.advisor.parallel.collectives import link_rate
 from gpuscope.advisor.parallel.rates import ParallelRates
@@ -13,7 +15,7 @@ from gpuscope.advisor.parallel.topology import PCIE, Link, Topology
 from gpuscope.advisor.serving.constants import ServingConstants
 from gpuscope.advisor.serving.split import Split
 from gpuscope.advisor.serving.weights import Products
-from gpuscope.advisor.timing.sustained import matmul_rate
+from gpuscope.advisor.timing.sustained import matmul_rate, vector_rate
 from gpuscope.domain.units import format_rate
 
 _ACTIVATION_BYTES = 2
@@ -104,7 +106,7 @@ def gpu_device(
     if isinstance(wires, str):
         return wires
     share = constants.products_share * (constants.float8_share if products.eight_bits else 1.0)
-    bandwidth = gpu.memory_bandwidth_gbs * 1e9
+    bandwidth = gpu.memory_bandwidth_gbs * 1e9 * _measured_ratio(gpu, calibration)
     weights_share = constants.bandwidth_share * (constants.packed_share if products.packed else 1.0)
     if gpu.memory_type.startswith("HBM"):
         weights_share *= constants.hbm_share
@@ -123,6 +125,16 @@ def gpu_device(
         how=f"{format_rate(bandwidth)} × {weights_share:.2f}, {rate.value / 1e12:.3g} TFLOPS in "
         f"{products.precision} ({rate.source}) × {share:.2f}, {products.how}{wires.how}",
     )
+
+
+def _measured_ratio(gpu: GpuSpec, calibration: Calibration) -> float:
+    """How much more than usual the person's own measurement says of the memory; 1 where there is none."""
+    known = calibration.rates.get(gpu.id)
+    measured = known.vector_bytes_per_s if known is not None else None
+    if measured is None or measured.kind != MEASURED:
+        return 1.0
+    usual = vector_rate(gpu, msgspec.structs.replace(calibration, rates={}))
+    return 1.0 if usual is None else measured.value / usual.value
 
 
 class _Wires(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from gpuscope.advisor.calibration.model import MEASURED, Figure, SustainedRates
 from gpuscope.advisor.job.estimate import estimate
 from gpuscope.advisor.job.job import Job, prepare
 from gpuscope.advisor.memory.memory_model import job_memory
@@ -15,6 +16,7 @@ from gpuscope.advisor.serving.load_curve import over_the_day
 from gpuscope.advisor.serving.plan import ServingPlan
 from gpuscope.advisor.serving.serve import serve
 from gpuscope.advisor.serving.slices import slice_for_share, sliced, slices_of
+from gpuscope.advisor.timing.sustained import vector_rate
 from gpuscope.domain.recommendation import Constraints
 from gpuscope.domain.serving import ServingTarget
 from gpuscope.errors import UsageError
@@ -160,6 +162,23 @@ def test_a_cache_of_eight_bits_takes_half() -> None:
     assert small.serving is not None
     assert small.serving.cache_bytes_per_token == (usual.serving.cache_bytes_per_token or 0) / 2
     assert (small.serving.concurrent_per_replica or 0) >= (usual.serving.concurrent_per_replica or 0)
+
+
+def test_a_measured_memory_goes_before_its_specification() -> None:
+    """The person's card gives 20% less than usual: reading the weights takes a quarter longer."""
+    job, card = language_model(), shipped().gpu("l4")
+    assert card is not None
+    usual = vector_rate(card, job.calibration)
+    assert usual is not None
+    measured = Figure(value=usual.value * 0.8, kind=MEASURED, source="gpuscope bench")
+    rates = {"l4": SustainedRates(vector_bytes_per_s=measured)}
+    own = msgspec.structs.replace(job, calibration=msgspec.structs.replace(job.calibration, rates=rates))
+    fast, slow = (plan(each, "l4", concurrent_users=1.0).serving for each in (job, own))
+    assert fast is not None
+    assert slow is not None
+    assert fast.inter_token_latency_s is not None
+    assert slow.inter_token_latency_s is not None
+    assert 1.15 < slow.inter_token_latency_s.mid / fast.inter_token_latency_s.mid < 1.25
 
 
 def test_an_unknown_model_cannot_be_served() -> None:
