@@ -93,12 +93,12 @@ def passed_over(details: Details) -> tuple[str, ...]:
             least = float(details.needs.least[rows].min())
             reasons.append(f"{name}: needs {format_bytes(least)} on each GPU and more.")
             continue
-        surer = float(details.states[fitting].min()) <= float(details.states[details.row])
-        if not surer:
+        as_sure = fitting[details.states[fitting] <= details.states[details.row]]
+        if not len(as_sure):
             reasons.append(f"{name}: may not fit.")
         elif details.steps is not None:
             steps = details.steps.seconds
-            reasons.append(f"{name}: {_slower(float(steps[fitting].min()), float(steps[details.row]))}.")
+            reasons.append(f"{name}: {_slower(float(steps[as_sure].min()), float(steps[details.row]))}.")
     return tuple(reasons)
 
 
