@@ -32,13 +32,22 @@ _NAMES_A_ROW = 10
 
 
 def candidate_table(candidates: Sequence[RankedCandidate], texts: Texts) -> list[Flowable]:
-    """All candidates, best first: a row of figures and below it offer and reason; the recommended one is stressed."""
+    """All candidates, best first: a row of figures and below it offer and reason; the recommended one is stressed.
+
+    A reason that several share is said once.
+    """
     shown = [ranked for ranked in candidates if _is_shown(ranked)]
     columns = [index for index, (key, _) in enumerate(_CANDIDATE_COLUMNS) if _is_needed(key, shown)]
     rows: list[list[Cell]] = []
+    said: set[str] = set()
     for ranked in shown:
         figures = _figures_row(ranked, texts)
-        rows += [[figures[index] for index in columns], _reason_row(ranked, len(columns), texts)]
+        reason = ranked.candidate.reason
+        rows += [
+            [figures[index] for index in columns],
+            _reason_row(ranked, len(columns), texts, reason="" if reason in said else reason),
+        ]
+        said.add(reason)
     stressed = [index for index, ranked in enumerate(shown) if ranked.role == "recommended"]
     table = grid(
         [texts(_CANDIDATE_COLUMNS[index][0]) for index in columns],
@@ -93,11 +102,11 @@ def _unpriced(candidate: Candidate) -> bool:
     return candidate.cost_usd is None and candidate.cost_usd_per_hour is None and candidate.acquisition != "keep"
 
 
-def _reason_row(ranked: RankedCandidate, columns: int, texts: Texts) -> list[Cell]:
+def _reason_row(ranked: RankedCandidate, columns: int, texts: Texts, *, reason: str) -> list[Cell]:
     candidate, offer = ranked.candidate, ranked.candidate.offer
     acquisition = texts.or_else(f"acquisition.{candidate.acquisition}", candidate.acquisition)
     parts = [acquisition, *([f"{offer.provider} {offer.instance_type}", offer.region] if offer else [])]
-    parts += [texts("candidate.basis", confidence=candidate.confidence), candidate.reason]
+    parts += [texts("candidate.basis", confidence=candidate.confidence), reason]
     line = " · ".join(part for part in parts if part)
     return [text_cell(""), text_cell(line, colour=GREY), *([text_cell("")] * (columns - 2))]
 

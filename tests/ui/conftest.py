@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QCoreApplication, QEvent
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before pytest-qt creates the application
 
@@ -14,6 +16,13 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before pytest-qt create
 def _own_state_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """What the window remembers is remembered in the test's own folder."""
     monkeypatch.setenv("GPUSCOPE_STATE_DIR", str(tmp_path / "state"))
+
+
+@pytest.fixture(autouse=True)
+def _delete_closed_widgets() -> Iterator[None]:
+    """Widgets of earlier tests are really gone: a change of the theme would style them all again."""
+    yield
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

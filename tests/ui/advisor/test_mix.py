@@ -107,7 +107,7 @@ def test_the_ways_stand_beside_each_other() -> None:
     assert jobs[0][1].text == "40"
 
 
-def test_the_panel_advises_on_jobs(qtbot: QtBot, panel: AdvisorPanel, engine: Recorder) -> None:  # noqa: F811
+def test_the_panel_advises_on_jobs(qtbot: QtBot, panel: AdvisorPanel, engine: Recorder) -> None:  # noqa: F811 - the fixture
     panel.source_bar.choose_jobs()
     assert panel.jobs_form.isVisible()
     assert "come again" in panel.message._title.text()

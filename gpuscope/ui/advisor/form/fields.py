@@ -125,7 +125,7 @@ def service_section() -> SectionFields:
                                     "text. A bare number is milliseconds."), placeholder=latency),
             Field("requests_per_second", translate("Form", "Requests a second"),
                   translate("Form", "At the busiest hour of the day."), placeholder=not_asked),
-            Field("concurrent_users", translate("Form", "At the same time"),
+            Field("concurrent_users", translate("Form", "Users at the same time"),
                   translate("Form", "Requests that are in work at the same time, at the busiest hour."),
                   placeholder=not_asked),
             Field("load_shape", translate("Form", "Load over the day"),
