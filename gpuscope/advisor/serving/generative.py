@@ -33,7 +33,8 @@ class Option(NamedTuple):
     device: Device
     split: Split
     fits: bool | None
-    need: MemoryNeed
+    gpu: GpuSpec | None
+    """None: a CPU."""
     memory_batch: int
     """Requests that the memory takes."""
     full: Point
@@ -43,6 +44,11 @@ class Option(NamedTuple):
     """With one request at a time."""
     missed: tuple[str, ...]
     demand: Demand | None
+
+    @property
+    def need(self) -> MemoryNeed:
+        """Memory of one GPU with the caches of a full batch."""
+        return serving_need(self.model, self.gpu, self.split, self.request, self.full.batch)
 
 
 def is_generative(job: Job, target: ServingTarget) -> bool:
@@ -156,7 +162,7 @@ def option(
         device=device,
         split=device.split,
         fits=fits,
-        need=serving_need(model, gpu, device.split, request, batch),
+        gpu=gpu,
         memory_batch=memory_batch,
         full=full,
         request=request,

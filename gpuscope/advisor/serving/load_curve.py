@@ -42,7 +42,8 @@ def over_the_day(hourly_load: Sequence[float], replicas_at: Callable[[float], in
     if len(hourly_load) != HOURS or min(hourly_load) < 0 or max(hourly_load) <= 0:
         raise UsageError("The load of a day takes 24 figures of 0 and more, not all of them zero, one for each hour.")
     busiest = max(hourly_load)
-    counts = tuple(max(1, replicas_at(load / busiest)) for load in hourly_load)
+    at = {load: max(1, replicas_at(load / busiest)) for load in set(hourly_load)}
+    counts = tuple(at[load] for load in hourly_load)
     most = max(counts)
     hours = float(sum(counts))
     # The day repeats: after the last hour comes the first one.
