@@ -115,4 +115,11 @@ def test_a_constant_that_was_changed_by_hand_is_found(tmp_path: Path) -> None:
         "shipped.csv, line 2 (share): 0.80 ships, the fit gives 0.90."
     ]
     assert list(refit.file_differences(shipped, shipped)) == []
-    assert list(refit.file_differences(shipped, tmp_path / "none.csv")) == ["shipped.csv ships, but no fit makes it."]
+    assert list(refit.file_differences(tmp_path / "none.csv", refitted)) == ["none.csv is missing."]
+
+
+def test_a_file_that_no_fit_makes_is_found(tmp_path: Path, tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "stray.csv").write_text("name,value\n")
+    monkeypatch.setattr(refit, "FITS", ())
+    found = list(refit.differences(Tables(tmp_path, tables.catalogue)))
+    assert found == ["stray.csv ships, but no fit makes it."]
