@@ -3,7 +3,8 @@
 Compute shares are of the device's sustained rate of one large matrix product, bandwidth shares of what a large
 elementwise operator moves, so that they carry over to other devices. They start from published fits of
 √(compute² + bandwidth²) to image-model inference on an RTX 3090 and 4090 in mixed precision, each divided by that
-fit's elementwise share (0.87) or by what a GeForce sustains of its specified matrix peak (1.12). These starting values
+fit's elementwise share (0.87) or by what a GeForce sustains of its specified matrix peak (1.12); depthwise convolutions
+by half of it, for they run without tensor cores, which double a GeForce's FP32 peak. These starting values
 are the priors of `validation.class_fit`, whose results are resources/calibration/class_rates.csv and factors.csv.
 """
 
@@ -32,8 +33,8 @@ STARTING_RATES: dict[str, ClassRate] = {
     "conv_kxk/nhwc": _rate(1.16, 0.71, 27, 52),
     "grouped": _rate(0.52, 0.63, 17, 38),
     "grouped/nhwc": _rate(0.61, 0.63, 17, 38),
-    "depthwise": _rate(0.19, 0.69),
-    "depthwise/nhwc": _rate(0.22, 0.69),
+    "depthwise": _rate(0.38, 0.69),
+    "depthwise/nhwc": _rate(0.44, 0.69),
     "gemm": _rate(1.07, 0.93, 21, 155),
     # Half of a recurrent layer's products wait for the one before and are only as tall as the batch (assumed).
     "rnn": _rate(0.6, 0.93, 21, 155),
@@ -89,6 +90,9 @@ STARTING_FACTORS: dict[str, float] = {
     "backward/depthwise": 0.4,
     "backward/grouped": 0.5,
     "backward/other": 0.9,
+    # Without tensor cores cuDNN multiplies less in 3×3 convolutions (Winograd's transform): in FP32, ResNet-50 trains
+    # on a V100 as if they reached all of the peak (NVIDIA/DeepLearningExamples).
+    "float32/conv_kxk": 1.3,
     # A CPU's clock under load over the base clock that its peak is derived from, where its vector units are narrow; the
     # fixed time of matrix work that all cores share (they wait for each other, weights are laid out anew), and that of
     # any other operator.

@@ -10,11 +10,15 @@ from typing import NamedTuple
 
 from gpuscope.advisor.calibration.model import EMPTY, Calibration, Figure
 from gpuscope.advisor.catalogue.specs import CpuSpec, GpuSpec
+from gpuscope.advisor.job.precision import FLOAT32, TF32
 from gpuscope.advisor.timing.class_constants import factor
-from gpuscope.advisor.timing.sustained import sustained
+from gpuscope.advisor.timing.sustained import matmul_rate, sustained
 
 _WIDE_FLOP_PER_CYCLE = 64.0
 """FP32 operations a clock of a CPU core with two 512-bit multiply-add units."""
+
+_REFERENCE_FLOPS_PER_S = 1e12
+"""Of one multiprocessor of an RTX 3090 in 16 bits, the slower of the cards behind the widths of `class_constants`."""
 
 
 class DeviceRates(NamedTuple):
@@ -22,6 +26,8 @@ class DeviceRates(NamedTuple):
 
     matrix_flops_per_s: float
     convolution_flops_per_s: float
+    plain_flops_per_s: float
+    """Without tensor cores, on which depthwise convolutions do not run."""
     bytes_per_s: float
     kernel_latency_s: float
     is_cpu: bool
@@ -30,6 +36,10 @@ class DeviceRates(NamedTuple):
     """Where the rates come from, for the explanation."""
     light_kernel_latency_s: float | None = None
     """Of operators that are little more than a call to a CPU; None: like the others."""
+    plain_float32: bool = False
+    """Whether convolutions may as well compute in FP32 without tensor cores."""
+    width_scale: float = 1.0
+    """How wide an operator has to be to fill the device, relative to one that computes 1 TFLOP/s a multiprocessor."""
     rated: bool = False
     """Whether somebody measured the device, rather than only specifying it."""
 
@@ -40,16 +50,28 @@ def gpu_rates(gpu: GpuSpec, precision: str, calibration: Calibration = EMPTY) ->
     if found is None:
         return None
     matrix, vector = found.matmul_flops_per_s, found.vector_bytes_per_s
+    plain = matmul_rate(gpu, FLOAT32, calibration) or matrix
     return DeviceRates(
         matrix_flops_per_s=matrix.value,
         convolution_flops_per_s=found.convolution_flops_per_s.value,
+        plain_flops_per_s=plain.value,
         bytes_per_s=vector.value,
         kernel_latency_s=found.kernel_latency_s.value,
+        plain_float32=precision in {FLOAT32, TF32},
+        width_scale=_width_scale(gpu, matrix.value),
         is_cpu=False,
         how=f"{gpu.name} at {matrix.value / 1e12:.3g} TFLOP/s in {precision} ({_origin(matrix)}) and "
         f"{vector.value / 1e9:.0f} GB/s ({_origin(vector)})",
         rated=found.rated,
     )
+
+
+def _width_scale(gpu: GpuSpec, matrix_flops_per_s: float) -> float:
+    """A slower unit waits less for its operands, so that narrower operators fill it: a GPU needs less width in FP32
+    than with tensor cores. Faster ones than those that the widths were fitted on are taken to need no more."""
+    if not gpu.sm_count:
+        return 1.0
+    return min(1.0, matrix_flops_per_s / (gpu.sm_count * _REFERENCE_FLOPS_PER_S))
 
 
 def cpu_rates(cpu: CpuSpec, cores: float | None = None, calibration: Calibration = EMPTY) -> DeviceRates | None:
@@ -65,6 +87,7 @@ def cpu_rates(cpu: CpuSpec, cores: float | None = None, calibration: Calibration
     return DeviceRates(
         matrix_flops_per_s=flops,
         convolution_flops_per_s=flops,
+        plain_flops_per_s=flops,
         bytes_per_s=cpu.memory_bandwidth_gbs * 1e9 * share,
         kernel_latency_s=factor(calibration, "cpu", "s_per_operator") or 0.0,
         light_kernel_latency_s=factor(calibration, "cpu", "s_per_light_operator"),

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable
 
 from gpuscope.advisor.calibration.model import EMPTY, Calibration
-from gpuscope.advisor.timing.class_constants import CPU, class_rate, factor, is_light, layout_variant
+from gpuscope.advisor.timing.class_constants import CPU, NHWC, class_rate, factor, is_light, layout_variant
 from gpuscope.advisor.timing.device_rates import DeviceRates
 from gpuscope.domain.footprint import Op
 from gpuscope.domain.ops import BACKWARD_SUFFIX
@@ -39,11 +39,25 @@ def op_seconds(op: Op, device: DeviceRates, calibration: Calibration = EMPTY, *,
         calibration: fitted constants.
         compiled: whether a compiler joins operators.
     """
-    variant = CPU if device.is_cpu else layout_variant(op)
+    seconds = _op_seconds(
+        op, device, calibration, rate_variant(op, device), compute_rate(op, device), compiled=compiled
+    )
+    if not device.plain_float32 or op.class_ != "convolution":
+        return seconds
+    # cuDNN takes what is faster in FP32: tensor cores in TF32, or plain kernels, which take either layout as it is and
+    # multiply less (Winograd's transform).
+    gain = factor(calibration, "float32", op.kind.removesuffix(BACKWARD_SUFFIX)) or 1.0
+    plain_rate = device.plain_flops_per_s * gain
+    return min(seconds, _op_seconds(op, device, calibration, NHWC, plain_rate, compiled=compiled))
+
+
+def _op_seconds(
+    op: Op, device: DeviceRates, calibration: Calibration, variant: str | None, rate: float, *, compiled: bool
+) -> float:
     share = class_rate(calibration, op.kind, variant)
     efficiency = _backward_efficiency(op, calibration, variant)
-    filled = share.compute * efficiency * _filled(op.n, share.half_n) * _filled(op.k, share.half_k)
-    rate = device.convolution_flops_per_s if "convolution" in op.class_ else device.matrix_flops_per_s
+    scale = device.width_scale
+    filled = share.compute * efficiency * _filled(op.n, share.half_n * scale) * _filled(op.k, share.half_k * scale)
     moved = (op.bytes_read or 0.0) + (op.bytes_written or 0.0)
     kernels = op.kernels or 0.0
     if compiled:
@@ -59,6 +73,18 @@ def ops_seconds(
 ) -> float:
     """Time of all classes of a step, one after the other."""
     return sum(op_seconds(op, device, calibration, compiled=compiled) for op in ops)
+
+
+def rate_variant(op: Op, device: DeviceRates) -> str | None:
+    """Which variant of a kind's rates counts on a device."""
+    return CPU if device.is_cpu else layout_variant(op)
+
+
+def compute_rate(op: Op, device: DeviceRates) -> float:
+    """FLOP/s of the units that a class of operators runs on."""
+    if op.class_ == "depthwise_convolution":
+        return device.plain_flops_per_s
+    return device.convolution_flops_per_s if op.class_ == "convolution" else device.matrix_flops_per_s
 
 
 def compiled_kernel_share(op: Op, calibration: Calibration) -> float:

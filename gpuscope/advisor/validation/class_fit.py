@@ -20,7 +20,6 @@ from gpuscope.advisor.timing.class_constants import (
     STARTING_FACTORS,
     STARTING_RATES,
     is_light,
-    layout_variant,
 )
 from gpuscope.advisor.timing.device_rates import DeviceRates
 from gpuscope.domain.footprint import Op
@@ -192,17 +191,18 @@ def _change(rows: Rows, values: Floats, moving: list[int], from_prior: Floats, s
 
 
 def _figures(op: Op, device: DeviceRates) -> tuple[float, ...]:
-    matrix = device.convolution_flops_per_s if "convolution" in op.class_ else device.matrix_flops_per_s
+    matrix = roofline.compute_rate(op, device)
     moved = (op.bytes_read or 0.0) + (op.bytes_written or 0.0)
     # A CPU's fixed time of an operator is a constant of the fit itself.
     kernels, latency = op.kernels or 0.0, 1.0 if device.is_cpu else device.kernel_latency_s
-    return op.flops or 0.0, matrix, moved, device.bytes_per_s, kernels, latency, float(op.n or 0), float(op.k or 0)
+    widths = ((width or 0) / device.width_scale for width in (op.n, op.k))
+    return op.flops or 0.0, matrix, moved, device.bytes_per_s, kernels, latency, *widths
 
 
 def _constants_of(op: Op, sample: Sample, known: dict[str, int]) -> tuple[str, ...]:
     """Names of compute, bandwidth, half_n, half_k, work, joined, efficiency, kernels, latency, matrix and vector."""
     cpu = sample.device.is_cpu
-    variant = CPU if cpu else layout_variant(op)
+    variant = roofline.rate_variant(op, sample.device)
     base = op.kind.removesuffix(BACKWARD_SUFFIX)
     fallback = [f"{OTHER}/{CPU}"] if cpu else [base, OTHER]
     key = next(key for key in (f"{base}/{variant}", *fallback) if f"rate/{key}/compute" in known)
@@ -220,7 +220,7 @@ def _constants_of(op: Op, sample: Sample, known: dict[str, int]) -> tuple[str, .
     latency = "one"
     if cpu:
         latency = "factor/cpu/s_per_light_operator" if is_light(op) else "factor/cpu/s_per_operator"
-    matrix = "device/convolution" if "convolution" in op.class_ else "device/matrix"
+    matrix = {"convolution": "device/convolution", "depthwise_convolution": "one"}.get(op.class_, "device/matrix")
     if sample.above_base:
         matrix = "factor/cpu/above_base"
     return (*rate, work, joined, efficiency, kernels, latency, matrix, "device/vector")

@@ -96,7 +96,7 @@ class TimmRow(NamedTuple):
 @functools.cache
 def timm_rows(tables: Tables, name: str) -> tuple[TimmRow, ...]:
     """The rows of a published table whose models were traced."""
-    models = _models(tables)
+    models = models_of(tables)
     return tuple(
         TimmRow(
             device=row["gpu_id"] or row["cpu_id"],
@@ -115,7 +115,8 @@ def timm_rows(tables: Tables, name: str) -> tuple[TimmRow, ...]:
 
 
 @functools.cache
-def _models(tables: Tables) -> dict[tuple[str, int], ModelTable]:
+def models_of(tables: Tables) -> dict[tuple[str, int], ModelTable]:
+    """The traced models by name and image size."""
     return load_op_tables(tables.folder)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import statistics
 from pathlib import Path
 
 import msgspec
@@ -15,7 +17,8 @@ from gpuscope.domain.footprint import Op
 from tests.unit.advisor.timing.timing_jobs import dry_run, gpu, job_of, op_tables, shipped_catalogue
 
 _SMALL_MODELS = Path(__file__).resolve().parents[3] / "data" / "advisor" / "known_models.json"
-_LAPTOP_CPU, _LAPTOP_GPU = "core-i5-9300h", "gtx-1650-mobile-gddr6"
+_I5 = ("core-i5-9300h", "core-i5-9400")
+_GTX_1650 = ("gtx-1650-gddr5", "gtx-1650-gddr6", "gtx-1650-mobile-gddr6")
 
 
 def on_cpu(job: Job, cpu_id: str, cores: float | None = None) -> Range:
@@ -46,14 +49,16 @@ def test_efficientnet_b2_on_a_t4_is_about_three_times_a_cascade_lake_server(batc
 
 @pytest.mark.parametrize(("model", "published"), [("cnn", 8.8), ("rnn", 4.9)])
 def test_gtx_1650_against_a_ninth_generation_i5(model: str, published: float) -> None:
-    # Nishanth et al., 2022: training on a GTX 1650 against an "Intel i5 9th gen"; both come in the same laptops.
+    # Nishanth et al., 2022: training on a GTX 1650 against an "Intel i5 9th gen", without saying which of either.
     job = small_model(model)
-    ratio = on_cpu(job, _LAPTOP_CPU).mid / on_gpu(job, _LAPTOP_GPU).mid
-    assert published / 1.6 < ratio < published * 1.6
+    ratios = [on_cpu(job, cpu_id).mid / on_gpu(job, gpu_id).mid for cpu_id in _I5 for gpu_id in _GTX_1650]
+    assert min(ratios) < published * 1.2
+    assert max(ratios) > published / 1.2
+    assert 0.6 < math.exp(statistics.fmean(math.log(ratio / published) for ratio in ratios)) < 1.6
 
 
-@pytest.mark.parametrize("cpu_id", [_LAPTOP_CPU, "core-i5-9400"])
-@pytest.mark.parametrize("gpu_id", [_LAPTOP_GPU, "gtx-1650-gddr5", "h100-sxm5-80gb"])
+@pytest.mark.parametrize("cpu_id", _I5)
+@pytest.mark.parametrize("gpu_id", [*_GTX_1650, "h100-sxm5-80gb"])
 def test_small_dense_network_on_tables_is_not_faster_on_a_gpu(cpu_id: str, gpu_id: str) -> None:
     # The same article: 1.2 times faster on the CPU. Launching kernels takes as long on the fastest GPU.
     job = small_model("mlp")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gpuscope.advisor.catalogue.specs import GpuSpec
@@ -34,36 +34,38 @@ def operators(draw: st.DrawFn) -> Op:
     )  # fmt: skip
 
 
-def better(spec: GpuSpec, times: float) -> GpuSpec:
-    """The same GPU with everything faster by a factor."""
+def better(spec: GpuSpec, times: tuple[float, ...]) -> GpuSpec:
+    """The same GPU with every rate faster by a factor of its own."""
     fields = (
         "fp32_tflops", "tf32_tensor_tflops", "fp16_tensor_tflops", "bf16_tensor_tflops", "memory_bandwidth_gbs",
         "tdp_w",
     )  # fmt: skip
-    faster = {name: getattr(spec, name) * times for name in fields if getattr(spec, name) is not None}
+    known = [(name, getattr(spec, name)) for name in fields]
+    faster = {name: value * by for (name, value), by in zip(known, times, strict=True) if value is not None}
     return msgspec.structs.replace(spec, id="better", **faster)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     ops=st.lists(operators(), min_size=1, max_size=6),
     base=st.sampled_from(["rtx-4090", "t4", "l4", "gtx-1650-gddr5", "mi300x"]),
-    times=st.floats(1, 20),
-    precision=st.sampled_from(["float32", "float16"]),
+    times=st.tuples(*[st.floats(1, 20)] * 6),
+    precision=st.sampled_from(["float32", "tf32", "float16"]),
     compiled=st.booleans(),
 )
 def test_a_gpu_that_is_better_in_everything_is_never_slower(
-    ops: list[Op], base: str, times: float, precision: str, compiled: bool
+    ops: list[Op], base: str, times: tuple[float, ...], precision: str, compiled: bool
 ) -> None:
     job = job_of(dry_run(tuple(ops), 10**7), precision=precision, compiled=compiled)
     plain = msgspec.structs.replace(gpu(base), id="plain")
     slow, fast = step_on_gpu(job, plain).seconds, step_on_gpu(job, better(plain, times)).seconds
+    assume(slow is not None and fast is not None)
     assert slow is not None
     assert fast is not None
     assert fast.mid <= slow.mid * (1 + 1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     ops=st.lists(operators(), max_size=5),
     step_s=st.one_of(st.none(), st.floats(0, 1e12)),
@@ -107,4 +109,4 @@ def test_a_run_that_took_twice_as_long_takes_at_most_twice_as_long_elsewhere(ops
         assert found is not None
         return found.mid
 
-    assert predicted(2 * step_s) <= 2 * predicted(step_s) * (1 + 1e-9)
+    assert predicted(2 * step_s) <= 2 * predicted(step_s) * (1 + 1e-6)
