@@ -19,7 +19,7 @@ from gpuscope.domain.base import Range, Value, from_json, to_json
 
 MOST_PREDICTIONS = 60
 MOST_COMPARISONS = 500
-MOST_BYTES = 8 * 1024 * 1024
+MOST_BYTES = 2 * 1024 * 1024
 """Past this the file is written anew with the latest entries."""
 MOST_READ_BYTES = 4 * MOST_BYTES
 """A file beyond this was not written by gpuscope; only its end is read."""

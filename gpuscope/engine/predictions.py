@@ -7,6 +7,7 @@ those GPUs against them. Both are quiet when nothing can be kept or there is not
 from __future__ import annotations
 
 import hashlib
+import itertools
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
@@ -26,26 +27,35 @@ from gpuscope.engine.prediction_ledger import (
 )
 from gpuscope.errors import UsageError
 
-MOST_STEPS = 400
+MOST_STEPS = 150
 """Configurations that are kept of one piece of advice, best first."""
 _MEASURED = "measured"
 """A candidate that is the run itself predicts nothing."""
 
 
 def remember(manifest: Manifest, footprint: Footprint, recommendation: Recommendation) -> None:
-    """Keep what a recommendation for a session promises; a session without a command line is no job to come back to."""
+    """Keep what a recommendation for a session promises, as far as that is new.
+
+    A session without a command line is no job to come back to.
+    """
     job = identity_of(manifest.run, footprint, recommendation.constraints.stage)
     if job is None:
         return
     batch_kept = not recommendation.constraints.keep_global_batch
     counts = None if batch_kept else len(footprint.devices)  # else a GPU's batch changes with their number
-    steps = tuple(_promised(recommendation.candidates, counts))[:MOST_STEPS]
-    if not steps:
-        return
-    prediction = Prediction(made_wall_s=time.time(), session=manifest.session_id, job=job, steps=steps)
-    latest = next((old for old in reversed(read_ledger().predictions) if old.job == job), None)
-    if latest is None or (latest.session, latest.steps) != (prediction.session, prediction.steps):
-        add_entries([prediction])
+    known = {
+        (step.gpu, step.count, step.precision): step.step_time_s
+        for old in read_ledger().predictions
+        if old.job == job and old.session == manifest.session_id
+        for step in old.steps
+    }
+    steps = tuple(
+        step
+        for step in itertools.islice(_promised(recommendation.candidates, counts), MOST_STEPS)
+        if known.get((step.gpu, step.count, step.precision)) != step.step_time_s
+    )
+    if steps:
+        add_entries([Prediction(made_wall_s=time.time(), session=manifest.session_id, job=job, steps=steps)])
 
 
 def compare(manifest: Manifest, footprint: Footprint) -> Comparison | None:

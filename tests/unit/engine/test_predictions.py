@@ -121,6 +121,14 @@ def test_advice_that_is_asked_for_twice_is_kept_once() -> None:
     assert len(read_ledger().predictions) == 1
 
 
+def test_of_further_advice_on_a_session_only_what_is_new_is_kept() -> None:
+    remember(manifest("first"), footprint(2.0), advice("rtx-4090", "l4"))
+    remember(manifest("first"), footprint(2.0), advice("l4", gpus=("l4",)))
+    remember(manifest("first"), footprint(2.0), advice("l4", "t4"))
+    assert [[step.gpu for step in each.steps] for each in read_ledger().predictions] == [["rtx-4090", "l4"], ["t4"]]
+    assert compare(manifest("second", NOW + 60), footprint(0.13, "rtx-4090")) is not None
+
+
 def test_a_run_that_is_looked_at_twice_is_compared_once() -> None:
     remember(manifest("first"), footprint(2.0), advice("rtx-4090"))
     for _ in range(3):
