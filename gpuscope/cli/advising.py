@@ -27,7 +27,9 @@ def add_commands(commands: Any) -> None:
     parser = commands.add_parser(
         "advise",
         help="which GPU configuration to buy or rent for a job",
-        description="Rank GPU configurations for what a session (or a footprint file) shows, within constraints.",
+        usage="gpuscope advise [options] [FILE ...]",
+        description="Rank GPU configurations for what a session (or a footprint file) shows, within constraints. With "
+        "several files and --runs-per-month: what to buy and rent for all of those jobs together.",
     )
     parser.add_argument(
         "files", metavar="FILE", type=Path, nargs="*", help="session (*.gpuscope); several are advised on together"
@@ -63,7 +65,7 @@ def _advise(options: argparse.Namespace) -> int:
     if options.files:
         recommendation = _of_session(options.files[0], wanted)
     else:
-        recommendation = advise(read_footprint(options.footprint[0]), wanted.constraints, wanted.offers)
+        recommendation = advise(read_footprint(options.footprint[0]), wanted.constraints, wanted.offers, wanted.rates)
     return _print(recommendation, recommendation_text(recommendation, shown), options)
 
 
@@ -90,14 +92,16 @@ def _of_mix(options: argparse.Namespace, wanted: Asked) -> MixRecommendation:
             with open_session(path) as reader:
                 footprint = footprint_of(reader)
         jobs.append((path.stem, footprint, runs))
-    return advise_mix(jobs, wanted.constraints, growth_per_year=options.growth, offers=wanted.offers)
+    return advise_mix(
+        jobs, wanted.constraints, growth_per_year=options.growth, offers=wanted.offers, rates=wanted.rates
+    )
 
 
 def _of_session(path: Path, wanted: Asked) -> Recommendation:
     """Advise on a session, keep the advice in it, and remember what it promises."""
     with open_session(path) as reader:
         footprint = footprint_of(reader)
-        recommendation = advise(footprint, wanted.constraints, wanted.offers)
+        recommendation = advise(footprint, wanted.constraints, wanted.offers, wanted.rates)
         remember(reader.manifest, footprint, recommendation)
     keep_document(path, "recommendation", recommendation)
     return recommendation

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import NamedTuple
 
 from gpuscope.advisor.catalogue.specs import CatalogueOffer
@@ -23,6 +24,8 @@ class Asked(NamedTuple):
     """Imported, to be looked at besides the catalogue's."""
     notes: tuple[str, ...]
     """About files that were read."""
+    rates: tuple[Path, ...] = ()
+    """Documents of measured rates."""
 
 
 def add_constraints(parser: argparse.ArgumentParser) -> None:
@@ -33,6 +36,10 @@ def add_constraints(parser: argparse.ArgumentParser) -> None:
     _add_place(parser)
     _add_serving(parser)
     add_economics(parser)
+    parser.add_argument(
+        "--rates", metavar="FILE.json", type=Path, action="append", default=[],
+        help="rates measured on a GPU (gpuscope.rates/1), which go before published ones",
+    )  # fmt: skip
 
 
 def asked(options: argparse.Namespace) -> Asked:
@@ -79,7 +86,7 @@ def asked(options: argparse.Namespace) -> Asked:
         serving=_serving(options),
         economics=economics,
     )
-    return Asked(constraints, money.offers, money.notes)
+    return Asked(constraints, money.offers, money.notes, tuple(options.rates))
 
 
 def _add_work(parser: argparse.ArgumentParser) -> None:

@@ -80,8 +80,8 @@ def _report(options: argparse.Namespace) -> int:
         footprint = footprint_of(reader)
         wanted = asked(options)
         recommendation = reader.document("recommendation", Recommendation)
-        if recommendation is None or wanted.constraints != Constraints() or wanted.offers:
-            recommendation = advise(footprint, wanted.constraints, wanted.offers)
+        if recommendation is None or wanted.constraints != Constraints() or wanted.offers or wanted.rates:
+            recommendation = advise(footprint, wanted.constraints, wanted.offers, wanted.rates)
         report = build_report(
             reader, footprint, recommendation, now=datetime.now(UTC), include_identity=options.include_identity
         )

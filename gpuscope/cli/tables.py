@@ -12,8 +12,10 @@ from gpuscope.domain.units import format_duration_range
 
 UNKNOWN = "—"
 MARKS = "> recommended   * alternate   ? may not fit   basis: what the step time rests on"
+_MOST_WIDTH = 100
 _NAME_WIDTH = 33
-_HOW_WIDTH = 16
+_LEAST_NAME_WIDTH = 16
+_HOW_WIDTH = 13
 _BASES = {"specification": "spec.", "calibrated": "calibr."}
 
 
@@ -32,9 +34,18 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Sequenc
 
 
 def candidate_table(recommendation: Recommendation, shown: int | None) -> str:
-    """The candidates, best first, with the marks of `MARKS`; at most about 100 columns wide."""
+    """The candidates, best first, with the marks of `MARKS`; names are cut where it would be wider than 100 columns."""
     every = recommendation.candidates
     numbers = [n for n in range(len(every)) if shown is None or n < shown or n in recommendation.alternates]
+    text = _candidate_table(recommendation, numbers, _NAME_WIDTH)
+    beyond = len(text.splitlines()[1]) - _MOST_WIDTH
+    if beyond > 0:
+        text = _candidate_table(recommendation, numbers, max(_LEAST_NAME_WIDTH, _NAME_WIDTH - beyond))
+    return text
+
+
+def _candidate_table(recommendation: Recommendation, numbers: Sequence[int], name_width: int) -> str:
+    every = recommendation.candidates
     serving = any(every[number].serving is not None for number in numbers)
     several = len({every[number].precision for number in numbers}) > 1
     economics = recommendation.constraints.economics
@@ -43,19 +54,22 @@ def candidate_table(recommendation: Recommendation, shown: int | None) -> str:
         candidate = every[number]
         mark = ">" if number == recommendation.recommended else "*" if number in recommendation.alternates else ""
         speed = _served(candidate) if serving else _timed(candidate)
-        rows.append([mark, *_name(candidate, several=several), *speed, *_costs(candidate, economics)])
+        names = _name(candidate, name_width, several=several)
+        rows.append([mark, *names, *speed, *_costs(candidate, economics)])
     speeds = ["first token", "a token", "requests/s"] if serving else ["step", "finished in"]
     headings = ["", "configuration", "how", *speeds, "cost", "per hour", "basis"]
-    return table(headings, rows, right=range(3, len(headings) - 1))
+    kept = [i for i in range(len(headings)) if i < 3 or any(row[i] != UNKNOWN for row in rows)]
+    rows = [[row[i] for i in kept] for row in rows]
+    return table([headings[i] for i in kept], rows, right=range(3, len(kept) - 1))
 
 
-def _name(candidate: Candidate, *, several: bool) -> list[str]:
+def _name(candidate: Candidate, width: int, *, several: bool) -> list[str]:
     name = candidate.gpu_name or candidate.cpu or "CPU"
     text = f"{candidate.count} × {name}" if candidate.count else f"{name} (CPU only)"
     details = [candidate.precision] if several and candidate.precision else []
     if candidate.fits is None and candidate.acquisition != "keep":
         details.append("?")
-    room = _NAME_WIDTH - sum(1 + len(detail) for detail in details)
+    room = width - sum(1 + len(detail) for detail in details)
     how = f"rent {candidate.offer.provider}" if candidate.offer else candidate.acquisition
     return [" ".join([cut(text, room), *details]), cut(how, _HOW_WIDTH)]
 

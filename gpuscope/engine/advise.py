@@ -12,6 +12,7 @@ import msgspec
 from gpuscope import paths
 from gpuscope.advisor.calibration.loading import load_calibration
 from gpuscope.advisor.calibration.model import Calibration
+from gpuscope.advisor.calibration.own_rates import rates_in, read_rates, with_own_rates
 from gpuscope.advisor.catalogue.loading import Catalogue, load_catalogue
 from gpuscope.advisor.catalogue.specs import CatalogueOffer
 from gpuscope.advisor.choice.advisor import Advisor
@@ -35,8 +36,8 @@ def catalogue() -> Catalogue:
 
 
 @lru_cache(maxsize=1)
-def calibration() -> Calibration:
-    """What was measured and fitted.
+def shipped_calibration() -> Calibration:
+    """What was measured and fitted before, as it comes with gpuscope.
 
     Raises:
         CatalogueError: a file is damaged; names the line.
@@ -44,33 +45,58 @@ def calibration() -> Calibration:
     return load_calibration(paths.resources_dir() / "calibration")
 
 
-def advisor_of(footprint: Footprint, offers: tuple[CatalogueOffer, ...] = ()) -> Advisor:
+def calibration(rates: Sequence[Path] = ()) -> Calibration:
+    """What comes with gpuscope, and before it what this person measured.
+
+    Args:
+        rates: documents of measured rates, besides those that are kept on this machine.
+
+    Raises:
+        CatalogueError: a file that comes with gpuscope is damaged; names the line.
+        UsageError: a document of measured rates is damaged; names it.
+    """
+    try:
+        kept = rates_in(paths.state_dir() / "rates")
+    except OSError:  # nobody can have kept anything there
+        kept = ()
+    documents = [*kept, *(read_rates(path) for path in rates)]
+    return with_own_rates(shipped_calibration(), documents, catalogue()) if documents else shipped_calibration()
+
+
+def advisor_of(footprint: Footprint, offers: tuple[CatalogueOffer, ...] = (), rates: Sequence[Path] = ()) -> Advisor:
     """The advisor of one job, to be kept while the person changes what is allowed.
 
     Args:
         footprint: what the job uses.
         offers: the person's own, besides the catalogue's.
+        rates: documents of measured rates, besides those that are kept on this machine.
 
     Raises:
-        UsageError: the footprint is absurd.
+        UsageError: the footprint is absurd, or a document of rates is damaged.
         CatalogueError: the catalogue or the calibration is damaged.
     """
-    return Advisor(footprint, _with(offers), today=datetime.now(UTC).date(), calibration=calibration())
+    return Advisor(footprint, _with(offers), today=datetime.now(UTC).date(), calibration=calibration(rates))
 
 
-def advise(footprint: Footprint, constraints: Constraints, offers: tuple[CatalogueOffer, ...] = ()) -> Recommendation:
+def advise(
+    footprint: Footprint,
+    constraints: Constraints,
+    offers: tuple[CatalogueOffer, ...] = (),
+    rates: Sequence[Path] = (),
+) -> Recommendation:
     """What to get for this job under these constraints, by today's date.
 
     Args:
         footprint: what the job uses.
         constraints: what the person allows.
         offers: the person's own, besides the catalogue's.
+        rates: documents of measured rates, besides those that are kept on this machine.
 
     Raises:
         UsageError: the constraints contradict each other or name something unknown.
         CatalogueError: the catalogue or the calibration is damaged.
     """
-    return advisor_of(footprint, offers).recommend(constraints)
+    return advisor_of(footprint, offers, rates).recommend(constraints)
 
 
 def advise_mix(
@@ -79,6 +105,7 @@ def advise_mix(
     *,
     growth_per_year: float = 0.0,
     offers: tuple[CatalogueOffer, ...] = (),
+    rates: Sequence[Path] = (),
 ) -> MixRecommendation:
     """What to get for several jobs together.
 
@@ -87,13 +114,14 @@ def advise_mix(
         constraints: hold for each run.
         growth_per_year: 0.2: each year a fifth more runs than the year before.
         offers: the person's own, besides the catalogue's.
+        rates: documents of measured rates, besides those that are kept on this machine.
 
     Raises:
         UsageError: the constraints contradict each other, or a job's work is not known.
         CatalogueError: the catalogue or the calibration is damaged.
     """
     asked = [AskedJob(*job) for job in jobs]
-    advisors = [advisor_of(job.footprint, offers) for job in asked]
+    advisors = [advisor_of(job.footprint, offers, rates) for job in asked]
     return recommend_mix(asked, advisors, constraints, growth_per_year)
 
 
