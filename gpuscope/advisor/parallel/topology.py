@@ -33,6 +33,7 @@ _RDMA_GBPS = 100.0
 # and before, NDR after (NVIDIA's reference designs), Gb/s a GPU.
 _REFERENCE_GBPS_PER_GPU = {"Volta": 50.0, "Ampere": 200.0}
 _NEWER_REFERENCE_GBPS_PER_GPU = 400.0
+_REFERENCE_NETWORK = "InfiniBand"
 
 _GIGABYTES = re.compile(r"(\d+(?:\.\d+)?) GB/s")
 _GIGABITS = re.compile(r"(\d+(?:/\d+)*) (?:Gb/s|GbE)")
@@ -98,7 +99,9 @@ def topology_of_system(system: SystemSpec, gpu: GpuSpec, nodes: int = 1) -> Topo
     count = system.gpu_count
     if system.scale_up_total_tbs and count > _NVLINK_NETWORK_NODE and "tapered" in system.scale_up:
         return _nvlink_network(system, gpu, nodes)
-    inter = _network(system.scale_out, None, gpu, count) if nodes > 1 else None
+    # Who buys machines with switched GPUs buys a network for them: NVIDIA's reference design, where nothing is said.
+    network = system.scale_out or ("" if gpu.form_factor.startswith("PCIe") else _REFERENCE_NETWORK)
+    inter = _network(network, None, gpu, count) if nodes > 1 else None
     return Topology(gpu.id, count, nodes, _inside(gpu, count, system.scale_up), inter)
 
 

@@ -14,10 +14,15 @@ from gpuscope import paths
 from gpuscope.advisor.calibration.loading import load_calibration
 from gpuscope.advisor.job.estimate import estimate
 from gpuscope.advisor.job.job import Job, prepare
-from gpuscope.advisor.memory.memory_model import job_memory
+from gpuscope.advisor.memory.memory_model import fits, job_memory
+from gpuscope.advisor.parallel.memory import Run, needs_of
 from gpuscope.advisor.parallel.search import Plan, plan
+from gpuscope.advisor.parallel.subject import subject_of
+from gpuscope.advisor.parallel.table import table_of
 from gpuscope.advisor.parallel.topology import topology_at_counts
 from gpuscope.advisor.timing.time_model import step_on_gpu
+from gpuscope.advisor.validation.tables import Tables
+from gpuscope.advisor.validation.training_rows import llm_foundry, megatron_multi_node
 from gpuscope.domain.architecture import Architecture
 from gpuscope.domain.base import Range
 from gpuscope.domain.footprint import Batch, Footprint, Framework
@@ -143,6 +148,16 @@ def test_libraries_tuned_for_the_gpu_are_known_by_the_frameworks_name() -> None:
     assert usual.scaled.seconds.low < seconds(tuned) < seconds(usual)
 
 
+def test_published_runs_are_not_refused_for_memory() -> None:
+    tables = Tables(paths.resources_dir() / "calibration", shipped())
+    for cells, row in [*list(llm_foundry(tables))[::5], *megatron_multi_node(tables)]:
+        dtype = "fp32" if cells.get("gradient_bytes") == "4" else "bf16"
+        memory = job_memory(job_of(estimate(int(row.shape.parameters), dtype, "training", batch=1)))
+        ran = Run(None, checkpointing=False)
+        needs = needs_of(memory, table_of([row.layout]), row.shape, None, training=True, ran=ran)
+        assert fits(needs.of(0, row.gpu), row.gpu.memory_bytes) is not False, cells
+
+
 # How it scales
 
 
@@ -224,10 +239,6 @@ def test_what_does_not_communicate_scales_linearly(count: int, step: float) -> N
 def test_more_gpus_never_need_more_memory_on_each_in_the_same_kind_of_layout(
     billions: int, count: int, more: int, stage: int
 ) -> None:
-    from gpuscope.advisor.parallel.memory import Run, needs_of
-    from gpuscope.advisor.parallel.subject import subject_of
-    from gpuscope.advisor.parallel.table import table_of
-
     job = job_of(estimate(billions * B, "bf16", "training", batch=1))
     subject = subject_of(job, job_memory(job), timed=True)
     table = table_of([Layout(data_parallel=n, zero_stage=stage, micro_batch=1) for n in (count, count * more)])

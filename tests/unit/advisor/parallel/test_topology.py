@@ -89,6 +89,14 @@ def test_instances_of_one_rack_are_one_machine(nodes: int, each: int, racks: int
     assert (found.gpus_per_node, found.nodes) == (each, racks)
 
 
+def test_bought_machines_get_the_network_of_the_reference_design() -> None:
+    found = next(each for each in shipped().systems if each.id == "hgx-h100-8")
+    several = topology_of_system(found, known(found.gpu_id), nodes=4)
+    assert several.inter is not None
+    assert (several.inter.kind, several.inter.bytes_per_s) == (links.INFINIBAND, 400e9)
+    assert several.inter.how.startswith("assumed")
+
+
 def test_bridges_join_only_a_few() -> None:
     found = system("srv-8x-h200-nvl").intra
     assert found is not None
