@@ -38,9 +38,11 @@ def candidate_table(recommendation: Recommendation, shown: int | None) -> str:
     every = recommendation.candidates
     numbers = [n for n in range(len(every)) if shown is None or n < shown or n in recommendation.alternates]
     text = _candidate_table(recommendation, numbers, _NAME_WIDTH)
-    beyond = len(text.splitlines()[1]) - _MOST_WIDTH
+    rule = text.splitlines()[1]
+    beyond = len(rule) - _MOST_WIDTH
     if beyond > 0:
-        text = _candidate_table(recommendation, numbers, max(_LEAST_NAME_WIDTH, _NAME_WIDTH - beyond))
+        longest_name = len(rule.split("  ")[1])
+        text = _candidate_table(recommendation, numbers, max(_LEAST_NAME_WIDTH, longest_name - beyond))
     return text
 
 

@@ -55,7 +55,21 @@ def search(builder: Builder, limits: Constraints, catalogue: Catalogue) -> Found
     if at_hand is not None and at_hand.breaches:
         broken.append(at_hand)
         at_hand = None
-    return Found(sorted(passed, key=lambda option: rank_key(option, limits)), broken, rejected, at_hand, builder.money)
+    ranked = _once(sorted(passed, key=lambda option: rank_key(option, limits)))
+    return Found(ranked, broken, rejected, at_hand, builder.money)
+
+
+def _once(ranked: list[Option]) -> list[Option]:
+    """Of services on as many of the same GPUs only the best: how they are shared among machines changes little."""
+    seen = set()
+    kept = []
+    for option in ranked:
+        candidate = option.candidate
+        key = (option.hardware, candidate.acquisition, candidate.precision, candidate.price_kind)
+        if key not in seen or not option.figures.serves:
+            kept.append(option)
+        seen.add(key)
+    return kept
 
 
 def _of_counts(builder: Builder, catalogue: Catalogue, counts: tuple[int, ...]) -> tuple[list[Option], list[Rejected]]:
