@@ -124,6 +124,7 @@ class FieldGrid(QWidget):
         row = column = 0
         for field in self._fields.values():
             if field.cell.isHidden():
+                self._grid.removeWidget(field.cell)  # it would keep the columns of an earlier width
                 continue
             if field.wide and column:
                 row, column = row + 1, 0

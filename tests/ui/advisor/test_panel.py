@@ -28,7 +28,7 @@ from gpuscope.ui.advisor.panel import AdvisorPanel
 from gpuscope.ui.advisor.result.cells import Column
 from gpuscope.ui.advisor.result.range_delegate import ROW_HEIGHT
 from gpuscope.ui.advisor.sources import AdvisorSources
-from tests.ui.advisor.samples import FOOTPRINT, IMPOSSIBLE, mix, recommendation
+from tests.ui.advisor.samples import FOOTPRINT, IMPOSSIBLE, mix, recommendation, service
 from tests.ui.panel_pictures import colours_in, save_picture
 from tests.ui.run_samples import manifest as run_manifest
 
@@ -294,6 +294,19 @@ def test_columns_that_know_nothing_give_their_room_up(panel: AdvisorPanel) -> No
     assert not {Column.TIME, Column.COST} & unknown
 
 
+def test_a_service_has_columns_of_its_own(panel: AdvisorPanel) -> None:
+    table = panel.result.table
+    panel.result.show()
+    panel.resize(1300, 900)
+    panel.result.show_recommendation(recommendation(), "")
+    assert table.isColumnHidden(Column.FIRST_TOKEN)
+    panel.result.show_recommendation(service(), "")
+    assert not table.isColumnHidden(Column.FIRST_TOKEN)
+    model = table.candidates
+    assert model.data(model.index(0, Column.REQUESTS)) == "11.4–17.0 /s"
+    assert "as a service" in model.data(model.index(1, Column.REQUESTS), Qt.ItemDataRole.ToolTipRole)
+
+
 def test_copying_takes_the_whole_table(qtbot: QtBot, panel: AdvisorPanel) -> None:
     finish(qtbot, panel)
     panel.result.table.setFocus()
@@ -302,7 +315,7 @@ def test_copying_takes_the_whole_table(qtbot: QtBot, panel: AdvisorPanel) -> Non
     assert len(lines) == 1 + len(recommendation().candidates)
     assert lines[0].split("\t")[0] == "GPU × n"
     assert lines[1].startswith("2 × L40S ◆ (aws · g6e.24xlarge · us-east-1)\t26 / 48 GiB\t")
-    assert lines[-1].endswith("\t\t\t\t\t\tspecified")
+    assert lines[-1].endswith("\t\t\t\t\t\t\t\t\tspecified")
 
 
 def test_every_field_is_reached_by_tab(qtbot: QtBot, panel: AdvisorPanel) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QCoreApplication
 
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Candidate
-from gpuscope.domain.units import GIB, format_bytes, format_duration_range, format_money_range
+from gpuscope.domain.units import GIB, format_bytes, format_duration_range, format_money_range, join_range
 
 translate = QCoreApplication.translate
 
@@ -28,7 +28,14 @@ class Column(IntEnum):
     COST = 4
     COST_PER_HOUR = 5
     ENERGY = 6
-    CONFIDENCE = 7
+    FIRST_TOKEN = 7
+    NEXT_TOKEN = 8
+    REQUESTS = 9
+    CONFIDENCE = 10
+
+
+SERVICE_COLUMNS = (Column.FIRST_TOKEN, Column.NEXT_TOKEN, Column.REQUESTS)
+"""Only of a service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +85,18 @@ def header(column: Column) -> tuple[str, str]:
         Column.ENERGY: (
             translate("Advisor", "Energy"),
             translate("Advisor", "Predicted energy for the whole work, all GPUs."),
+        ),
+        Column.FIRST_TOKEN: (
+            translate("Advisor", "1st token"),
+            translate("Advisor", "Predicted time from a request to its first token (TTFT)."),
+        ),
+        Column.NEXT_TOKEN: (
+            translate("Advisor", "Next token"),
+            translate("Advisor", "Predicted time between two tokens of an answer."),
+        ),
+        Column.REQUESTS: (
+            translate("Advisor", "Requests/s"),
+            translate("Advisor", "Predicted requests a second, all copies together."),
         ),
         Column.CONFIDENCE: (
             translate("Advisor", "Basis"),
@@ -201,6 +220,30 @@ def _energy(candidate: Candidate) -> Cell:
     return _range_cell(candidate.energy_kwh, _format_kwh, why)
 
 
+def _first_token(candidate: Candidate) -> Cell:
+    value = None if candidate.serving is None else candidate.serving.time_to_first_token_s
+    return _range_cell(value, format_duration_range, _no_service())
+
+
+def _next_token(candidate: Candidate) -> Cell:
+    value = None if candidate.serving is None else candidate.serving.inter_token_latency_s
+    return _range_cell(value, format_duration_range, _no_service())
+
+
+def _requests(candidate: Candidate) -> Cell:
+    value = None if candidate.serving is None else candidate.serving.requests_per_second
+    return _range_cell(value, _format_requests, _no_service())
+
+
+def _no_service() -> str:
+    return translate("Advisor", "Nothing is known of this configuration as a service.")
+
+
+def _format_requests(value: Range) -> str:
+    digits = 0 if value.mid >= 100 else 1 if value.mid >= 10 else 2
+    return join_range(f"{value.low:,.{digits}f} /s", f"{value.high:,.{digits}f} /s")
+
+
 def _format_kwh(value: Range) -> str:
     digits = 0 if value.mid >= 10 else 1 if value.mid >= 1 else 2
     low, high = f"{value.low:,.{digits}f}", f"{value.high:,.{digits}f}"
@@ -251,5 +294,8 @@ _CELLS: dict[Column, Callable[[Candidate], Cell]] = {
     Column.COST: _cost,
     Column.COST_PER_HOUR: _cost_per_hour,
     Column.ENERGY: _energy,
+    Column.FIRST_TOKEN: _first_token,
+    Column.NEXT_TOKEN: _next_token,
+    Column.REQUESTS: _requests,
     Column.CONFIDENCE: _confidence,
 }

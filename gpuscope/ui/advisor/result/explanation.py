@@ -22,6 +22,7 @@ from gpuscope.ui.widgets.wrapping_label import WrappingLabel
 _NAME, _VALUE, _HOW = range(3)
 _EXPLANATION = Qt.ItemDataRole.UserRole
 NAME_MINIMUM_WIDTH = 15 * theme.GRID
+VALUE_MINIMUM_WIDTH = 9 * theme.GRID
 OPEN_LEVELS = 1
 """So many levels are unfolded at first."""
 
@@ -56,7 +57,7 @@ class ExplanationTree(QTreeWidget):
         head = self.header()
         head.setStretchLastSection(True)
         head.setSectionResizeMode(_NAME, QHeaderView.ResizeMode.Interactive)
-        head.setSectionResizeMode(_VALUE, QHeaderView.ResizeMode.ResizeToContents)
+        head.setSectionResizeMode(_VALUE, QHeaderView.ResizeMode.Interactive)
 
     def explain(self, explanation: Explanation | None) -> None:
         """Show the explanation of one candidate; None empties the tree."""
@@ -99,9 +100,10 @@ class ExplanationTree(QTreeWidget):
         self._share_width()
 
     def _share_width(self) -> None:
-        """Names get what they need, but no more than leaves room for the values."""
-        needed = max(self.sizeHintForColumn(_NAME), NAME_MINIMUM_WIDTH)
-        self.setColumnWidth(_NAME, min(needed, max(self.viewport().width() * 2 // 5, NAME_MINIMUM_WIDTH)))
+        """Names and values get what they need, but no more than leaves room for the others."""
+        for column, share in ((_NAME, 0.4), (_VALUE, 0.3)):
+            needed = max(self.sizeHintForColumn(column), NAME_MINIMUM_WIDTH if column == _NAME else VALUE_MINIMUM_WIDTH)
+            self.setColumnWidth(column, min(needed, max(int(self.viewport().width() * share), NAME_MINIMUM_WIDTH)))
 
     def _item(self, explanation: Explanation) -> QTreeWidgetItem:
         how = " · ".join(part for part in (explanation.formula, explanation.provenance) if part)

@@ -27,6 +27,9 @@ _COLUMN_METRICS = {
     Column.COST: "cost",
     Column.COST_PER_HOUR: "cost",
     Column.ENERGY: "power",
+    Column.FIRST_TOKEN: "time",
+    Column.NEXT_TOKEN: "step",
+    Column.REQUESTS: "cpu",
 }
 
 
@@ -39,12 +42,7 @@ class RangeDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: ARG002 - Qt's signature
         """Room for the whole text."""
-        shown: Cell = index.data(CELL_ROLE)
-        figures, small = QFontMetrics(_figure_font(index)), QFontMetrics(theme.font(Size.SMALL))
-        width = figures.horizontalAdvance(shown.text)
-        if shown.unit:
-            width += 4 + small.horizontalAdvance(shown.unit)
-        return QSize(max(width, min(small.horizontalAdvance(shown.note), 22 * GRID)) + 2 * GRID, ROW_HEIGHT)
+        return QSize(cell_width([index.data(CELL_ROLE)]), ROW_HEIGHT)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw one cell."""
@@ -66,6 +64,18 @@ class RangeDelegate(QStyledItemDelegate):
             lane = QRectF(box.left(), box.bottom() - BAR_HEIGHT - 3, box.width(), BAR_HEIGHT)
             _paint_range(painter, lane, shown, index, colours)
         painter.restore()
+
+
+def cell_width(cells: list[Cell]) -> int:
+    """Pixels that the widest of some cells needs, drawn bold or not."""
+    figures, small = QFontMetrics(theme.font(Size.BODY, bold=True)), QFontMetrics(theme.font(Size.SMALL))
+    widest = 0
+    for shown in cells:
+        width = figures.horizontalAdvance(shown.text)
+        if shown.unit:
+            width += 4 + small.horizontalAdvance(shown.unit)
+        widest = max(widest, width, min(small.horizontalAdvance(shown.note), 22 * GRID))
+    return widest + 2 * GRID
 
 
 def _figure_font(index: Index) -> QFont:

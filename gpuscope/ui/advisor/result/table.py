@@ -58,6 +58,14 @@ class CandidateModel(QAbstractTableModel):
         """Whether a column says nothing of the best candidates."""
         return all(row[column].text == DASH for row in self._cells[:BEST_CANDIDATES])
 
+    def longest(self, column: Column, count: int) -> list[Cell]:
+        """The cells of a column that have the most characters: the widest is among them."""
+        return sorted((row[column] for row in self._cells), key=_characters, reverse=True)[:count]
+
+    def knows(self, column: Column) -> bool:
+        """Whether a column says anything of any candidate."""
+        return any(row[column].text != DASH for row in self._cells)
+
     def rowCount(self, parent: Index = _ROOT) -> int:
         """Number of candidates."""
         return 0 if parent.isValid() else len(self._order)
@@ -147,6 +155,10 @@ class CandidateModel(QAbstractTableModel):
             first = f"{row[0].text} ({row[0].note})" if row[0].note else row[0].text
             lines.append("\t".join([first, *(shown.plain for shown in row[1:])]))
         return "\n".join(lines) + "\n"
+
+
+def _characters(shown: Cell) -> int:
+    return max(len(shown.text) + len(shown.unit), len(shown.note))
 
 
 def alignment(column: Column) -> Qt.AlignmentFlag:

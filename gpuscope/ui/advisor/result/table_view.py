@@ -7,8 +7,8 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QWidget
 
 from gpuscope.domain.recommendation import Recommendation
-from gpuscope.ui.advisor.result.cells import Column
-from gpuscope.ui.advisor.result.range_delegate import ROW_HEIGHT, RangeDelegate
+from gpuscope.ui.advisor.result.cells import SERVICE_COLUMNS, Column
+from gpuscope.ui.advisor.result.range_delegate import ROW_HEIGHT, RangeDelegate, cell_width
 from gpuscope.ui.advisor.result.table import CandidateModel
 from gpuscope.ui.theme import GRID
 
@@ -17,6 +17,7 @@ FIGURE_MINIMUM_WIDTH = 9 * GRID
 _FIRST_SHOWN = (
     Column.CONFIGURATION,
     Column.TIME,
+    *SERVICE_COLUMNS,
     Column.COST,
     Column.FIT,
     Column.STEP_TIME,
@@ -25,6 +26,10 @@ _FIRST_SHOWN = (
     Column.CONFIDENCE,
 )
 """Columns in the order in which they get room; one that says nothing of the best comes after the others."""
+_WORK_COLUMNS = (Column.TIME, Column.STEP_TIME, Column.ENERGY)
+"""They say nothing of a service that has no end."""
+_MEASURED_CELLS = 12
+"""Measuring texts takes time: the widest of a column is among those with the most characters."""
 
 
 class CandidateTable(QTableView):
@@ -37,7 +42,9 @@ class CandidateTable(QTableView):
         """Empty until `show_recommendation`."""
         super().__init__(parent)
         self._figure_widths: dict[Column, int] = {}
-        self._by_importance: tuple[Column, ...] = _FIRST_SHOWN
+        self._by_importance: tuple[Column, ...] = tuple(
+            column for column in _FIRST_SHOWN if column not in SERVICE_COLUMNS
+        )
         self.candidates = CandidateModel(self)
         self.setModel(self.candidates)
         self.setItemDelegate(RangeDelegate(self))
@@ -78,7 +85,7 @@ class CandidateTable(QTableView):
         head = self.horizontalHeader()
         self.candidates.sort(head.sortIndicatorSection(), head.sortIndicatorOrder())
         self._figure_widths = {column: self._figure_width(column) for column in Column}
-        self._by_importance = tuple(sorted(_FIRST_SHOWN, key=self.candidates.is_empty))
+        self._by_importance = tuple(sorted(self._of_use(), key=self.candidates.is_empty))
         self._share_width()
 
     def choose(self, candidate_number: int) -> None:
@@ -112,6 +119,13 @@ class CandidateTable(QTableView):
                 extra = max(free, 0) if column is Column.CONFIGURATION else 0
                 self.setColumnWidth(column, widths[column] + extra)
 
+    def _of_use(self) -> list[Column]:
+        """Columns that belong to this kind of answer: of a service, or of work with an end."""
+        knows = self.candidates.knows
+        if any(knows(column) for column in SERVICE_COLUMNS):
+            return [column for column in _FIRST_SHOWN if column not in _WORK_COLUMNS or knows(column)]
+        return [column for column in _FIRST_SHOWN if column not in SERVICE_COLUMNS]
+
     def _wanted_width(self, column: Column) -> int:
         if column is Column.CONFIGURATION:
             least, most = CONFIGURATION_WIDTHS
@@ -119,9 +133,9 @@ class CandidateTable(QTableView):
         return self._figure_widths.get(column, FIGURE_MINIMUM_WIDTH)
 
     def _figure_width(self, column: Column) -> int:
-        """Asks every row, so once for each recommendation, not for each resize."""
+        """Looks at every row, so once for each recommendation, not for each resize."""
         head = self.horizontalHeader().sectionSizeHint(column)
-        return max(FIGURE_MINIMUM_WIDTH, self.sizeHintForColumn(column), head)
+        return max(FIGURE_MINIMUM_WIDTH, cell_width(self.candidates.longest(column, _MEASURED_CELLS)), head)
 
     def _report_choice(self, selected: QItemSelection) -> None:
         rows = selected.indexes()
