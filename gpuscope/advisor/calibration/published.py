@@ -37,7 +37,10 @@ _LARGE_PRODUCT_FLOPS = 1e11
 _UPPER_DECILE = 0.9
 _FEWEST = 8
 """Rows of a GPU below which nothing is said about it."""
-_SLOT_W = 75.0
+_CDNA3 = "gfx942"
+_FP32_MATRIX_OVER_VECTOR = {"gfx908": 2.0, "gfx90a": 2.0, _CDNA3: 1.0}
+"""Peak of FP32 in AMD's matrix units over that of the vector units, which is the one in the catalogue."""
+SLOT_W = 75.0
 """What a PCIe slot feeds a card without a plug of its own."""
 IDLE_W = 16.0
 """Board power that computes nothing. An L4 (72 W) sustains 9.8 FP32 TFLOPS and 300 W cards with the same cores at most
@@ -84,14 +87,29 @@ def fitted_shares(rates: Mapping[str, SustainedRates], catalogue: Catalogue) -> 
     for group in sorted({key.split("/")[0] for key in seen if key.startswith("matmul")}):
         best = [share.value for key, share in shares.items() if key.startswith(f"{group}/")]
         shares[group] = _share(statistics.median(best), best)
-    return shares
+    return {**shares, **_of_matrix_units(shares)}
+
+
+def _of_matrix_units(shares: Mapping[str, Figure]) -> dict[str, Figure]:
+    """AMD's matrix units compute FP32, too; of their peak they sustain what CDNA3 does in 16 bits."""
+    known = shares.get(share_key("matmul_16bit", _CDNA3))
+    if known is None:
+        return {}
+    return {
+        share_key("matmul_fp32", of_chip): Figure(
+            value=times * known.value,
+            kind=FITTED,
+            source=f"matrix units in FP32: {times:g} × the vector rate (AMD's CDNA papers) × CDNA3's share in 16 bits",
+        )
+        for of_chip, times in _FP32_MATRIX_OVER_VECTOR.items()
+    }
 
 
 def _shares_of(gpu: GpuSpec, known: SustainedRates) -> Iterator[tuple[str, float]]:
     for precision, figure in known.matmul_flops_per_s.items():
         peak = matrix_peak_tflops(gpu, precision)
         tflops = figure.value / 1e12
-        if gpu.tdp_w is not None and gpu.tdp_w <= _SLOT_W:
+        if gpu.tdp_w is not None and gpu.tdp_w <= SLOT_W:
             yield share_key(f"watts_per_tflops_{_GROUP[precision]}", chip(gpu)), (gpu.tdp_w - IDLE_W) / tflops
         elif peak:
             yield share_key(f"matmul_{_GROUP[precision]}", chip(gpu)), tflops / peak

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gpuscope.advisor.calibration.model import FITTED, MEASURED, PUBLISHED, Calibration, Figure, share_key
-from gpuscope.advisor.calibration.published import IDLE_W, chip, memory
+from gpuscope.advisor.calibration.published import IDLE_W, SLOT_W, chip, memory
 from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.precision import (
     BFLOAT16,
@@ -117,10 +117,13 @@ def vector_rate(gpu: GpuSpec, calibration: Calibration) -> Figure | None:
 
 
 def power_capped(gpu: GpuSpec, precision: str, calibration: Calibration) -> bool:
-    """The board's power limit, not its silicon, sets the rate of matrix products."""
+    """The board's power limit, not its silicon, sets the rate of matrix products, or may: it lives on the slot's."""
     peak = matrix_peak_tflops(gpu, precision)
     limit = _power_limit(gpu, _GROUPS[precision], peak, calibration) if peak else None
-    return limit is not None and limit.value < _silicon_share(gpu, _GROUPS[precision], calibration).value
+    if limit is None:
+        known = calibration.rates.get(gpu.id)
+        return known is None and gpu.tdp_w is not None and gpu.tdp_w <= SLOT_W
+    return limit.value < _silicon_share(gpu, _GROUPS[precision], calibration).value
 
 
 def _of_specification(gpu: GpuSpec, precision: str, peak_tflops: float, calibration: Calibration) -> Figure:

@@ -128,7 +128,8 @@ def _transferred_whole(job: Job, source: GpuSpec, gpu: GpuSpec, target: DeviceRa
         return unknown(f"the catalogue lacks the rates of {source.name} in {job.source_precision}")
     base = doubt("gpu_to_gpu_whole", job.calibration)
     mix = Doubt("how much of the step computes is not known", (ratio.high / ratio.low) ** 0.5)
-    more = (mix, doubt("unknown_workload", job.calibration)) if kind == ANY else (mix,)
+    codes = {"unknown_workload": kind == ANY, "precision_change_whole": job.precision != job.source_precision}
+    more = (mix, *(doubt(code, job.calibration) for code, applies in codes.items() if applies))
     how = f"the run's {job.busy_s:.3g} s on {source.name} × {ratio.how}, {target.how}"
     return _on_gpu(job, job.busy_s * ratio.mid, NO_HOST, base, gpu, target, how, more)
 

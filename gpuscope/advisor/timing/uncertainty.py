@@ -44,6 +44,8 @@ _UNCALIBRATED: dict[str, Doubt] = {
     "no_cpu_run": Doubt("computed from the operators' work, no CPU has run this job", 2.0),
     # 43% for FP32 to AMP, 41% for FP32 to TF32.
     "precision_change": Doubt("computed in another precision than the run's", 1.45),
+    # Suites of whole steps: up to twice off where a model gains little from tensor cores.
+    "precision_change_whole": Doubt("how much of the model another precision speeds up is not known", 1.5),
     "eight_bit": Doubt("computed in 8 bits: which layers a framework converts is not known", 1.4),
     # 36% for plain ratios.
     "stage_change": Doubt("training and inference exchanged", 1.36),
