@@ -46,7 +46,7 @@ class Subject(NamedTuple):
     checkpointed: bool
     update_share: float
     gradient_bytes: float
-    """Of one element."""
+    """For each parameter; little where few are trained."""
     rates: ParallelRates
     """Of the framework that the job uses."""
     modelled: bool
@@ -86,10 +86,18 @@ def _subject(same_job: Same[Job], same_memory: Same[JobMemory], timed: bool) -> 
         shape_assumed=known is not None and known.assumed,
         checkpointed=bool(workload.activation_checkpointing),
         update_share=update_share(job),
-        gradient_bytes=float(max(2, size)),
+        gradient_bytes=max(2, size) * _trained_share(job),
         rates=job.calibration.parallel.of_software(workload.framework.name if workload.framework else None),
         modelled=shape is not None and batch.known and (estimated or not timed),
     )
+
+
+def _trained_share(job: Job) -> float:
+    """Trained parameters over all; 1 where the footprint does not tell, or the run did not train."""
+    workload = job.footprint.workload
+    if not workload.parameters or not workload.trainable_parameters or job.stage_changed:
+        return 1.0
+    return min(1.0, workload.trainable_parameters / workload.parameters)
 
 
 def batch_of(job: Job) -> Batch:

@@ -138,6 +138,16 @@ def test_experts_are_spread() -> None:
     assert seconds(found) < 0.6 * seconds(dense)
 
 
+def test_adapters_have_few_gradients_to_send() -> None:
+    footprint = estimate(7 * B, "bf16", "training", batch=1)
+    workload = msgspec.structs.replace(footprint.workload, trainable_parameters=10_000_000)
+    whole, adapters = (
+        planned(job_of(each), "h200-sxm5-141gb", 8, "PCIe")
+        for each in (footprint, msgspec.structs.replace(footprint, workload=workload))
+    )
+    assert adapters.scaled.communication_s < whole.scaled.communication_s / 3
+
+
 def test_libraries_tuned_for_the_gpu_are_known_by_the_frameworks_name() -> None:
     footprint = estimate(70 * B, "bf16", "training", batch=2)
     workload = msgspec.structs.replace(footprint.workload, framework=Framework(name="Megatron-LM"))
