@@ -13,6 +13,7 @@ BENCHMARKS = {
     "probing": lambda: probing.run(rounds=5),
     "drawing": lambda: drawing.run(rounds=7),
     "advising": lambda: advising.run(rounds=7),
+    "advising again": lambda: advising.run_again(rounds=7),
 }
 
 
