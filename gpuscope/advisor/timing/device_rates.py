@@ -40,6 +40,10 @@ class DeviceRates(NamedTuple):
     """Whether convolutions may as well compute in FP32 without tensor cores."""
     width_scale: float = 1.0
     """How wide an operator has to be to fill the device, relative to one that computes 1 TFLOP/s a multiprocessor."""
+    cache_bytes: float = 0.0
+    """Of the level-2 cache."""
+    cache_saving: float = 0.0
+    """Largest share of memory traffic that the cache spares an operator whose tensors it holds."""
     rated: bool = False
     """Whether somebody measured the device, rather than only specifying it."""
 
@@ -59,6 +63,8 @@ def gpu_rates(gpu: GpuSpec, precision: str, calibration: Calibration = EMPTY) ->
         kernel_latency_s=found.kernel_latency_s.value,
         plain_float32=precision in {FLOAT32, TF32},
         width_scale=_width_scale(gpu, matrix.value),
+        cache_bytes=(gpu.l2_cache_mb or 0.0) * 1e6,
+        cache_saving=factor(calibration, "cache", "saving") or 0.0,
         is_cpu=False,
         how=f"{gpu.name} at {matrix.value / 1e12:.3g} TFLOP/s in {precision} ({_origin(matrix)}) and "
         f"{vector.value / 1e9:.0f} GB/s ({_origin(vector)})",

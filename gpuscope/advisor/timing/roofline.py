@@ -58,7 +58,7 @@ def _op_seconds(
     efficiency = _backward_efficiency(op, calibration, variant)
     scale = device.width_scale
     filled = share.compute * efficiency * _filled(op.n, share.half_n * scale) * _filled(op.k, share.half_k * scale)
-    moved = (op.bytes_read or 0.0) + (op.bytes_written or 0.0)
+    moved = memory_bytes(op, device)
     kernels = op.kernels or 0.0
     if compiled:
         moved *= _joined(op, calibration)
@@ -73,6 +73,15 @@ def ops_seconds(
 ) -> float:
     """Time of all classes of a step, one after the other."""
     return sum(op_seconds(op, device, calibration, compiled=compiled) for op in ops)
+
+
+def memory_bytes(op: Op, device: DeviceRates) -> float:
+    """Bytes that a class of operators moves from and to memory, less what the cache spares it."""
+    moved = (op.bytes_read or 0.0) + (op.bytes_written or 0.0)
+    if not op.kernels or not device.cache_bytes:
+        return moved
+    held = device.cache_bytes / (device.cache_bytes + moved / op.kernels)
+    return moved * (1 - device.cache_saving * held)
 
 
 def rate_variant(op: Op, device: DeviceRates) -> str | None:

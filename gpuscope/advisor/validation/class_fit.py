@@ -192,7 +192,7 @@ def _change(rows: Rows, values: Floats, moving: list[int], from_prior: Floats, s
 
 def _figures(op: Op, device: DeviceRates) -> tuple[float, ...]:
     matrix = roofline.compute_rate(op, device)
-    moved = (op.bytes_read or 0.0) + (op.bytes_written or 0.0)
+    moved = roofline.memory_bytes(op, device)
     # A CPU's fixed time of an operator is a constant of the fit itself.
     kernels, latency = op.kernels or 0.0, 1.0 if device.is_cpu else device.kernel_latency_s
     widths = ((width or 0) / device.width_scale for width in (op.n, op.k))

@@ -51,10 +51,12 @@ def test_fit_and_roofline_agree(tables: list[ModelTable], gpu_device: DeviceRate
 
 
 def test_fit_and_roofline_agree_on_training_from_inference(tables: list[ModelTable], gpu_device: DeviceRates) -> None:
+    # Without a cache, which sees larger tensors where the work of several kernels is counted as one kind.
+    device = gpu_device._replace(cache_bytes=0.0)
     ops = tables[0].ops("amp", 32, "nhwc")
-    kernels_alone = sum(2 * (op.kernels or 0.0) for op in ops) * gpu_device.kernel_latency_s
-    expected = ops_seconds(to_stage(ops, "inference", "training")[0], gpu_device)
-    got = predicted([Sample(ops, gpu_device, 1.0, training=True)], Constants(EMPTY))[0]
+    kernels_alone = sum(2 * (op.kernels or 0.0) for op in ops) * device.kernel_latency_s
+    expected = ops_seconds(to_stage(ops, "inference", "training")[0], device)
+    got = predicted([Sample(ops, device, 1.0, training=True)], Constants(EMPTY))[0]
     assert got == pytest.approx(expected - kernels_alone)
 
 
