@@ -110,9 +110,7 @@ def identity_of(run: RunSpec | None, footprint: Footprint, stage: str | None = N
     """
     if run is None or not run.argv:
         return None
-    words = run.argv if run.target == "command" else run.argv[1:]  # without the interpreter
-    if words[:1] == ("-m",):
-        words = words[1:]
+    words = _script_and_arguments(run)
     if not words:
         return None
     workload = footprint.workload
@@ -123,6 +121,18 @@ def identity_of(run: RunSpec | None, footprint: Footprint, stage: str | None = N
         parameters=workload.parameters,
         batch_per_device=workload.batch.per_device,
     )
+
+
+def _script_and_arguments(run: RunSpec) -> tuple[str, ...]:
+    """The job's own part of the command line: neither interpreter nor launcher (torchrun, accelerate launch)."""
+    words = run.argv if run.target == "command" else run.argv[1:]
+    if words[:1] == ("-m",):
+        words = words[1:]
+    if run.target == "script":
+        return words
+    # How many processes a launcher starts is the configuration, which is not what makes the job.
+    script = next((index for index, word in enumerate(words) if word.endswith(".py")), 0)
+    return words[script:]
 
 
 def _hash_of(arguments: Sequence[str]) -> str:

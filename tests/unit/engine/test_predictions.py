@@ -184,7 +184,16 @@ def test_with_a_global_batch_only_the_same_count_is_kept() -> None:
             spec("/a/python", "-m", "jobs.train", target="module"),
             spec("/b/python", "-m", "jobs.train", target="module"),
         ),
-        (spec("/a/torchrun", "train.py", target="command"), spec("/b/torchrun", "train.py", target="command")),
+        (spec("/a/sweep", "small", target="command"), spec("/b/sweep", "small", target="command")),
+        (spec("python", "train.py", "--lr", "1"), spec("python", "train.py", "--lr", "1", target="command")),
+        (
+            spec("python", "jobs/train.py", "--lr", "1"),
+            spec("/b/torchrun", "--nproc-per-node", "8", "jobs/train.py", "--lr", "1", target="command"),
+        ),
+        (
+            spec("python", "train.py"),
+            spec("python", "-m", "torch.distributed.run", "--nproc-per-node=2", "train.py", target="module"),
+        ),
     ],
 )
 def test_places_do_not_make_another_job(one: RunSpec, other: RunSpec) -> None:
