@@ -99,6 +99,7 @@ def _estimate(model: EstimateInput) -> Footprint:
         model.optimizer or UNUSED_OPTIMIZER,
         batch=model.batch,
         sequence_length=model.sequence_length,
+        architecture=model.architecture,
     )
 
 

@@ -11,14 +11,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
+from gpuscope.domain.architecture import Architecture
 from gpuscope.domain.serving import ServingTarget
 from gpuscope.errors import CatalogueError, UsageError
 from gpuscope.ui import theme
 from gpuscope.ui.advisor.form.constraints import Choices, ConstraintsForm
 from gpuscope.ui.advisor.form.history import KEPT, FormHistory
+from gpuscope.ui.advisor.form.model import EstimateForm
 from gpuscope.ui.advisor.form.presets import PresetStore
 from gpuscope.ui.advisor.form.quote_files import quotes_of_file
 from gpuscope.ui.advisor.form.texts import ConstraintTexts, QuoteTexts
+from gpuscope.ui.advisor.sources import engine_sources
 from gpuscope.ui.widgets.checklist_button import ChecklistButton
 from tests.ui.panel_pictures import save_picture
 
@@ -235,6 +238,28 @@ def test_what_the_catalogue_no_longer_has_stays_to_be_unticked(form: Constraints
     assert checklist.text() == "gone"
     checklist.tick(())
     assert checklist.values() == ()
+
+
+def test_a_model_by_its_dimensions(qtbot: QtBot, qapp: QApplication) -> None:
+    model = EstimateForm()
+    qtbot.addWidget(model)
+    model.show()
+    assert model.read() is None
+    model._sizes["layers"].setText("32")
+    assert model.read() is None
+    assert "needed" in model._sizes["hidden_size"].accessibleDescription()
+    assert model._sizes["hidden_size"].isVisible(), "the section opens"
+    model._sizes["hidden_size"].setText("4096")
+    assert model.read() is None
+    assert "vocabulary" in model._sizes["vocabulary_size"].accessibleDescription()
+    model._sizes["vocabulary_size"].setText("32k")
+    found = model.read()
+    assert found is not None
+    assert found.parameters is None
+    assert found.architecture == Architecture(layers=32, hidden_size=4096, vocabulary_size=32_000)
+    footprint = engine_sources().estimate(found)
+    assert footprint.workload.parameters is not None
+    assert footprint.workload.parameters > 5e9
 
 
 def test_quotes_are_typed_in_edited_and_removed(qtbot: QtBot, form: ConstraintsForm) -> None:
