@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import fill
 
 from gpuscope.advisor.validation.decisions import Score
 from gpuscope.advisor.validation.studying import StudyResult
@@ -21,6 +22,8 @@ from gpuscope.cli.tables import table
 from gpuscope.engine.validate import OwnRuns, ValidationReport
 
 SHOWN_RUNS = 20
+WIDTH = 100
+"""Columns of a paragraph."""
 
 
 def validation_text(report: ValidationReport, *, details: bool) -> str:
@@ -32,8 +35,8 @@ def validation_text(report: ValidationReport, *, details: bool) -> str:
     """
     blocks = ["Against published measurements, with constants that were not fitted on them:"]
     blocks.append(_studies(report.studies))
-    blocks.append(LEGEND)
-    blocks += [block for study in report.studies for block in remarks(study)]
+    blocks.append(fill(LEGEND, WIDTH))
+    blocks += [fill(sentence, WIDTH) for study in report.studies for sentence in remarks(study)]
     if details:
         blocks += [block for study in report.studies for block in _details(study)]
     if report.decisions:
@@ -57,7 +60,7 @@ def _studies(studies: tuple[StudyResult, ...]) -> str:
 def _details(study: StudyResult) -> Iterator[str]:
     if study.summary is None:
         return
-    yield f"{study.name}: {study.description} Held out: {held_out_text(study.summary.held_out)}."
+    yield fill(f"{study.name}: {study.description} Held out: {held_out_text(study.summary.held_out)}.", WIDTH)
     rows = [_stratum_cells(stratum) for stratum in study.summary.strata]
     yield table(["part", "", *HEADINGS], rows, right=(2, 3, 4, 5, 6))
     worst = [_worst_cells(row) for row in study.summary.worst]

@@ -56,7 +56,8 @@ that promises most is picked among those on which the job was measured. *Right* 
 one, *regret* what the pick costs in time or money over the truly best. Rents are the lowest on-demand price of one GPU
 in the catalogue, purchases launch prices. Rules of thumb decide on the same GPUs. Every run of a suite is a source in
 turn, so decisions on the same measurements repeat each other: they show how often it goes wrong, not how sure that
-share is."""
+share is. *Lambda* is training in lambdal/deeplearning-benchmark, *NVIDIA* training in NVIDIA/DeepLearningExamples,
+*timm* inference in huggingface/pytorch-image-models, on one GPU each."""
 
 
 def document(results: Sequence[StudyResult], scores: Sequence[Score]) -> str:

@@ -21,9 +21,10 @@ from gpuscope.advisor.validation.timm_rows import INFERENCE, run_footprint, timm
 from gpuscope.advisor.validation.unit_times import UnitTime, dle_units, lambda_units
 from gpuscope.domain.recommendation import Constraints
 
-LAMBDA_ALL, LAMBDA_PAIRS = "Lambda suite, all GPUs", "Lambda suite, every pair"
-DLE = "NVIDIA examples, V100 or A100"
-TIMM = "timm inference, RTX 3090 or 4090"
+# Whose rows, and which GPUs are to choose from.
+LAMBDA_ALL, LAMBDA_PAIRS = "Lambda, all GPUs", "Lambda, every pair"
+DLE = "NVIDIA, V100/A100"
+TIMM = "timm, 3090/4090"
 _TIMM_SOURCE = "rtx-3090"
 _STEP_S = 1.0
 """Work that takes so long on the source: a step is long enough for its fixed times not to matter."""

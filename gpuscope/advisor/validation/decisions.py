@@ -110,7 +110,7 @@ def _rules(aim: str) -> dict[str, Weight]:
     return {
         "gpuscope": lambda option: option.predicted_s * _price(option, aim),
         "highest TFLOPS": lambda option: -option.peak_tflops,
-        "most TFLOPS for the price": lambda option: _price(option, aim) / option.peak_tflops,
+        "TFLOPS for the price": lambda option: _price(option, aim) / option.peak_tflops,
         "lowest price": lambda option: _price(option, aim),
     }
 
