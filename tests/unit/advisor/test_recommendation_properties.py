@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuscope.advisor.catalogue.loading import Catalogue
+from gpuscope.advisor.job.estimate import estimate
 from gpuscope.advisor.job.job import prepare
 from gpuscope.advisor.memory.memory_model import job_memory
 from gpuscope.advisor.parallel.search import plan
@@ -30,6 +31,7 @@ from gpuscope.domain.footprint import (
     Workload,
 )
 from gpuscope.domain.recommendation import Constraints
+from gpuscope.domain.serving import ServingTarget
 from tests.unit.advisor.advisor_jobs import (
     advise,
     best,
@@ -146,3 +148,53 @@ def test_order_of_catalogue_rows_does_not_matter(seed: int) -> None:
     shuffled = Catalogue(*(tuple(part) for part in parts))  # type: ignore[arg-type]  # four lists of four types
     limits: dict[str, Any] = {"total_steps": 1e6, "deadline_s": 100 * HOUR}
     assert to_json(advise(cpu_footprint(), shuffled, **limits)) == to_json(advise(cpu_footprint(), **limits))
+
+
+_LOOSER: dict[str, tuple[Any, Any]] = {
+    "minimum_memory_bytes": (40 * 10**9, 16 * 10**9),
+    "minimum_throughput": (800.0, 200.0),
+    "form_factors": (("SXM",), ("SXM", "PCIe")),
+    "residency": (("japan",), ("japan", "us", "eu")),
+    "ecc": (True, False),
+    "power_limit_w": (300.0, 3000.0),
+    "budget_usd_per_hour": (1.0, 10.0),
+    "vendors": (("AMD",), ("AMD", "NVIDIA")),
+    "precisions": ((), ("bf16", "fp16")),
+}
+"""A constraint → a tight and a loose value."""
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    loosened=st.sampled_from(sorted(_LOOSER)),
+    others=st.sets(st.sampled_from(sorted(_LOOSER)), max_size=2),
+    steps=st.sampled_from([1e5, 1e7]),
+)
+def test_a_looser_constraint_of_any_kind_never_worsens_the_best(loosened: str, others: set[str], steps: float) -> None:
+    kept = {name: _LOOSER[name][0] for name in others if name != loosened}
+
+    def outcome(value: Any) -> tuple[bool, int, float]:
+        limits = {**kept, loosened: value, "total_steps": steps, "acquisition": "rent"}
+        found = advise(cpu_footprint(), _few(), **limits)
+        if found.recommended is None or best(found).cost_usd is None:
+            return (True, 9, float("inf"))
+        chosen = best(found)
+        reached = chosen.throughput.low if chosen.throughput is not None else 0.0
+        doubts = (chosen.fits is None) + (reached < (limits.get("minimum_throughput") or 0.0))
+        return (False, doubts, usd(chosen))
+
+    tight, loose = _LOOSER[loosened]
+    assert outcome(loose) <= outcome(tight)
+
+
+@settings(deadline=None, max_examples=10)
+@given(seed=st.integers(0, 10**6))
+def test_order_of_rows_does_not_matter_for_services(seed: int) -> None:
+    shuffle, few = random.Random(seed), _few()
+    parts = [list(part) for part in (few.gpus, few.cpus, few.offers, few.systems)]
+    for part in parts:
+        shuffle.shuffle(part)
+    shuffled = Catalogue(*(tuple(part) for part in parts))  # type: ignore[arg-type]  # four lists of four types
+    target = ServingTarget(prompt_tokens=512, output_tokens=128, inter_token_latency_s=0.05, requests_per_second=3)
+    footprint = estimate(7 * 10**9, "fp16", "inference")
+    assert to_json(advise(footprint, shuffled, serving=target)) == to_json(advise(footprint, few, serving=target))
