@@ -1,0 +1,85 @@
+"""What GPUs sustain, as far as anybody measured it, and by specification."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuscope import paths
+from gpuscope.advisor.calibration.loading import load_calibration
+from gpuscope.advisor.calibration.model import EMPTY, MEASURED, Calibration, Figure, SustainedRates
+from gpuscope.advisor.catalogue.specs import GpuSpec
+from gpuscope.advisor.job.precision import PRECISIONS
+from gpuscope.advisor.timing.sustained import matmul_rate, power_capped, sustained
+from tests.unit.advisor.advisor_jobs import shipped
+
+
+@pytest.fixture(scope="module")
+def calibration() -> Calibration:
+    return load_calibration(paths.resources_dir() / "calibration")
+
+
+def gpu(gpu_id: str) -> GpuSpec:
+    found = shipped().gpu(gpu_id)
+    assert found is not None
+    return found
+
+
+def tflops(gpu_id: str, precision: str, calibration: Calibration) -> float:
+    rate = matmul_rate(gpu(gpu_id), precision, calibration)
+    assert rate is not None
+    return rate.value / 1e12
+
+
+def test_published_rates_are_taken_as_they_are(calibration: Calibration) -> None:
+    assert tflops("h100-sxm5-80gb", "bfloat16", calibration) == pytest.approx(794.5)
+    assert tflops("h100-sxm5-80gb", "float16", calibration) == pytest.approx(794.5)  # at the same specified rate
+
+
+def test_a_measurement_of_the_persons_own_goes_before_all(calibration: Calibration) -> None:
+    own = Figure(value=1e12, kind=MEASURED, source="here")
+    rates = {**calibration.rates, "h100-sxm5-80gb": SustainedRates(matmul_flops_per_s={"bfloat16": own})}
+    changed = msgspec.structs.replace(calibration, rates=rates)
+    assert matmul_rate(gpu("h100-sxm5-80gb"), "bfloat16", changed) == own
+
+
+def test_a_small_power_limit_keeps_a_card_below_its_silicon(calibration: Calibration) -> None:
+    unknown = msgspec.structs.replace(calibration, rates={})
+    l4, rtx_4090 = gpu("l4"), gpu("rtx-4090")
+    assert l4.fp32_tflops is not None
+    assert 0.25 < tflops("l4", "float32", unknown) / l4.fp32_tflops < 0.4
+    assert power_capped(l4, "float32", unknown)
+    assert not power_capped(rtx_4090, "float16", unknown)
+    assert 0.45 < tflops("rtx-6000-ada", "float32", unknown) / 91.06 < 0.65
+
+
+def test_a_card_on_the_slot_is_doubted_where_nothing_is_known_of_its_chip() -> None:
+    assert power_capped(gpu("t4"), "float16", EMPTY)
+    assert not power_capped(gpu("v100-sxm2-16gb"), "float16", EMPTY)
+
+
+def test_convolutions_take_tf32_by_themselves_and_stay_in_16_bits(calibration: Calibration) -> None:
+    a100 = gpu("a100-sxm4-80gb")
+    single, half, eight = (sustained(a100, name, calibration) for name in ("float32", "bfloat16", "float8"))
+    assert single is not None
+    assert half is not None
+    assert single.convolution_flops_per_s.value > 3 * single.matmul_flops_per_s.value
+    assert eight is None  # no FP8 on Ampere
+    h100 = gpu("h100-sxm5-80gb")
+    eight, half = sustained(h100, "float8", calibration), sustained(h100, "bfloat16", calibration)
+    assert eight is not None
+    assert half is not None
+    assert eight.matmul_flops_per_s.value > 1.5 * half.matmul_flops_per_s.value
+    assert eight.convolution_flops_per_s == half.convolution_flops_per_s
+
+
+@given(st.sampled_from(PRECISIONS), st.sampled_from(range(129)))
+def test_every_gpu_of_the_catalogue_has_rates_or_none(precision: str, index: int) -> None:
+    one = shipped().gpus[index % len(shipped().gpus)]
+    rates = sustained(one, precision, EMPTY)
+    if rates is not None:
+        assert rates.matmul_flops_per_s.value > 0
+        assert rates.vector_bytes_per_s.value < 1.01 * (one.memory_bandwidth_gbs or 0.0) * 1e9
+        assert not rates.rated
