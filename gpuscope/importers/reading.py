@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from gpuscope.domain.base import Value
 from gpuscope.domain.device import Device
 from gpuscope.domain.reasons import Reason
+from gpuscope.importers.cells import Cell
 
 
 class Note(Value, frozen=True, kw_only=True):
@@ -90,3 +91,20 @@ class Reading:
     """Samples that were read."""
     zone_known: bool = False
     """Whether the times are seconds since 1970 in UTC."""
+
+    def add(self, key: str, device: Device, wall_s: float, cells: Mapping[str, Cell]) -> Track:
+        """Append one sample of a device; the device's facts are those of its first sample.
+
+        Args:
+            key: that tells the device from the file's others.
+            device: its facts.
+            wall_s: time of the sample.
+            cells: figures and reasons by field of GpuSample (or by heading, where that has no field for it).
+        """
+        track = self.tracks.get(key)
+        if track is None:
+            track = self.tracks[key] = Track(device)
+        track.extend([wall_s], {name: [cell.value] for name, cell in cells.items() if cell.reason is None})
+        track.reasons.update({name: cell.reason for name, cell in cells.items() if cell.reason is not None})
+        self.rows += 1
+        return track

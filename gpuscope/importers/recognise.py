@@ -6,6 +6,16 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gpuscope.errors import UsageError
+from gpuscope.importers.monitors import (
+    dcgmi,
+    gpustat,
+    loose_json,
+    nvtop,
+    prometheus,
+    tegrastats,
+    vendor_json,
+    wide_logs,
+)
 from gpuscope.importers.out_of_memory.find import find_messages
 from gpuscope.importers.reading import Reading
 from gpuscope.importers.sense import add_findings
@@ -24,9 +34,28 @@ class Reader(NamedTuple):
     read: Callable[[bytes], Reading]
 
 
-READERS: tuple[Reader, ...] = tuple(
-    Reader(module.DESCRIPTION, module.recognises, module.read)
-    for module in (q_xml, q_text, table, dmon, pmon, apps_csv, query_csv)
+READERS: tuple[Reader, ...] = (
+    Reader(q_xml.DESCRIPTION, q_xml.recognises, q_xml.read),
+    Reader(q_text.DESCRIPTION, q_text.recognises, q_text.read),
+    Reader(table.DESCRIPTION, table.recognises, table.read),
+    Reader(dmon.DESCRIPTION, dmon.recognises, dmon.read),
+    Reader(pmon.DESCRIPTION, pmon.recognises, pmon.read),
+    Reader(dcgmi.DMON_DESCRIPTION, dcgmi.recognises_dmon, dcgmi.read_dmon),
+    Reader(dcgmi.STATS_DESCRIPTION, dcgmi.recognises_stats, dcgmi.read_stats),
+    Reader(tegrastats.DESCRIPTION, tegrastats.recognises, tegrastats.read),
+    Reader(gpustat.TEXT_DESCRIPTION, gpustat.recognises_text, gpustat.read_text),
+    Reader(gpustat.JSON_DESCRIPTION, gpustat.recognises_json, gpustat.read_json),
+    Reader(prometheus.API_DESCRIPTION, prometheus.recognises_api, prometheus.read_api),
+    Reader(prometheus.TEXT_DESCRIPTION, prometheus.recognises_text, prometheus.read_text),
+    Reader(nvtop.DESCRIPTION, nvtop.recognises, nvtop.read),
+    Reader(vendor_json.ROCM_DESCRIPTION, vendor_json.recognises_rocm, vendor_json.read_rocm),
+    Reader(vendor_json.AMD_DESCRIPTION, vendor_json.recognises_amd, vendor_json.read_amd),
+    Reader(wide_logs.GPUZ_DESCRIPTION, wide_logs.recognises_gpuz, wide_logs.read_gpuz),
+    Reader(wide_logs.WANDB_DESCRIPTION, wide_logs.recognises_wandb, wide_logs.read_wandb),
+    Reader(wide_logs.NVITOP_DESCRIPTION, wide_logs.recognises_nvitop, wide_logs.read_nvitop),
+    Reader(apps_csv.DESCRIPTION, apps_csv.recognises, apps_csv.read),
+    Reader(query_csv.DESCRIPTION, query_csv.recognises, query_csv.read),
+    Reader(loose_json.DESCRIPTION, loose_json.recognises, loose_json.read),
 )
 """In this order: the first that recognises a file reads it."""
 

@@ -10,7 +10,7 @@ import msgspec
 from gpuscope.domain.device import Device
 from gpuscope.domain.reasons import Reason
 from gpuscope.importers.cells import Cell, parse_cell
-from gpuscope.importers.reading import ImportedProcess, Note, Reading, Track
+from gpuscope.importers.reading import ImportedProcess, Note, Reading
 from gpuscope.importers.smi.fields import REASON_BITS
 from gpuscope.importers.times import parse_time
 
@@ -93,25 +93,15 @@ def add_report(reading: Reading, head: Head, gpus: list[GpuNode], number: int) -
 
 def _add_gpu(reading: Reading, head: Head, node: GpuNode, position: int, wall_s: float) -> None:
     cells = {name: found for name, paths in FIGURES.items() if (found := _first(node.values, paths)) is not None}
-    key = node.bus_id
-    track = reading.tracks.get(key)
-    if track is None:
-        track = reading.tracks[key] = Track(_device(head, node, position, cells))
-    _extend(track, wall_s, cells, _reasons_mask(node.values))
-    reading.rows += 1
+    mask = _reasons_mask(node.values)
+    if mask is not None:
+        cells["clock_event_reasons"] = Cell(float(mask))
+    track = reading.add(node.bus_id, _device(head, node, position, cells), wall_s, cells)
     _add_mig(reading, node, track.device, wall_s)
     reading.processes += _processes(node, wall_s)
     if not node.complete:
         sentence = "The report ends early; what was read before the cut is there."
         reading.notes.append(Note(code="lost", sentence=sentence, line=node.line))
-
-
-def _extend(track: Track, wall_s: float, cells: dict[str, Cell], mask: int | None) -> None:
-    figures = {name: [cell.value] for name, cell in cells.items() if cell.reason is None}
-    if mask is not None:
-        figures["clock_event_reasons"] = [float(mask)]
-    track.extend([wall_s], figures)
-    track.reasons.update({name: cell.reason for name, cell in cells.items() if cell.reason is not None})
 
 
 def _first(values: dict[str, str], paths: tuple[str, ...]) -> Cell | None:
@@ -188,20 +178,18 @@ def _add_mig(reading: Reading, node: GpuNode, parent: Device, wall_s: float) -> 
             for name in ("memory_total_bytes", "memory_reserved_bytes", "memory_used_bytes", "memory_free_bytes")
             if (found := _first(values, FIGURES[name])) is not None
         }
-        if key not in reading.tracks:
-            total = cells.get("memory_total_bytes", Cell(math.nan, Reason.NO_DATA))
-            device = msgspec.structs.replace(
-                parent,
-                uuid=key,
-                index=int(values["index"]) if values.get("index", "").isdigit() else position,
-                kind="mig",
-                parent_uuid=parent.uuid,
-                memory_total_bytes=None if total.reason else round(total.value),
-                power_limit_w=None,
-                mig_enabled=None,
-            )
-            reading.tracks[key] = Track(device)
-        _extend(reading.tracks[key], wall_s, cells, None)
+        total = cells.get("memory_total_bytes", Cell(math.nan, Reason.NO_DATA))
+        device = msgspec.structs.replace(
+            parent,
+            uuid=key,
+            index=int(values["index"]) if values.get("index", "").isdigit() else position,
+            kind="mig",
+            parent_uuid=parent.uuid,
+            memory_total_bytes=None if total.reason else round(total.value),
+            power_limit_w=None,
+            mig_enabled=None,
+        )
+        reading.add(key, device, wall_s, cells)
 
 
 def _mig_section(path: str) -> str:

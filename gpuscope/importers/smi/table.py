@@ -14,7 +14,7 @@ import msgspec
 from gpuscope.domain.device import Device
 from gpuscope.domain.reasons import Reason
 from gpuscope.importers.cells import Cell, parse_cell
-from gpuscope.importers.reading import ImportedProcess, Note, Reading, Track
+from gpuscope.importers.reading import ImportedProcess, Note, Reading
 from gpuscope.importers.text import decode
 from gpuscope.importers.times import parse_time
 
@@ -108,14 +108,11 @@ class _Tables:
         )
 
     def _add_sample(self, device: Device, cells: list[str]) -> None:
-        figures, reasons = _figures(device, cells)
+        figures = _figures(device, cells)
         track = self._reading.tracks.get(str(device.index))
-        if track is None:
-            track = self._reading.tracks[str(device.index)] = Track(_with_limits(device, figures))
-        wall_s = float(len(track.wall_s)) if self._time is None else self._time
-        track.extend([wall_s], {name: [value] for name, value in figures.items()})
-        track.reasons.update(reasons)
-        self._reading.rows += 1
+        samples = 0 if track is None else len(track.wall_s)
+        wall_s = float(samples) if self._time is None else self._time
+        self._reading.add(str(device.index), _with_limits(device, figures), wall_s, figures)
 
     def _add_process(self, match: re.Match[str]) -> None:
         index, pid, kind, name, memory = match.groups()
@@ -135,7 +132,7 @@ class _Tables:
         self._reading.notes.append(Note(code="lost", sentence=sentence, line=line))
 
 
-def _figures(device: Device, cells: list[str]) -> tuple[dict[str, float], dict[str, Reason]]:
+def _figures(device: Device, cells: list[str]) -> dict[str, Cell]:
     match = _STATE.match(cells[0])
     assert match is not None
     fan, temperature, state, power, limit = match.groups()
@@ -156,14 +153,13 @@ def _figures(device: Device, cells: list[str]) -> tuple[dict[str, float], dict[s
         shared = _SHARED_MEMORY.search(device.name) is not None
         reason = Reason.UNIFIED_MEMORY if shared else Reason.NOT_SUPPORTED
         found["memory_used_bytes"] = found["memory_total_bytes"] = Cell(math.nan, reason)
-    figures = {name: cell.value for name, cell in found.items() if cell.reason is None}
-    return figures, {name: cell.reason for name, cell in found.items() if cell.reason is not None}
+    return found
 
 
-def _with_limits(device: Device, figures: dict[str, float]) -> Device:
-    total = figures.get("memory_total_bytes")
+def _with_limits(device: Device, figures: dict[str, Cell]) -> Device:
+    total, limit = figures["memory_total_bytes"], figures["power_limit_w"]
     return msgspec.structs.replace(
         device,
-        memory_total_bytes=None if total is None else round(total),
-        power_limit_w=figures.get("power_limit_w"),
+        memory_total_bytes=None if total.reason else round(total.value),
+        power_limit_w=None if limit.reason else limit.value,
     )

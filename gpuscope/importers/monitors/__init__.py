@@ -1,0 +1,1 @@
+"""What other monitors write: exporters, dashboards, vendors' tools."""

@@ -1,0 +1,198 @@
+"""Wide tables of GPU-Z, Weights & Biases and nvitop's collector: which column is which figure of which GPU."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from gpuscope.domain.device import Device
+from gpuscope.importers.monitors.wide_csv import SECONDS, TIME, Target, heading_of, read_rows
+from gpuscope.importers.reading import ImportedProcess, Note, Reading
+from gpuscope.importers.text import decode
+
+GPUZ_KIND, WANDB_KIND, NVITOP_KIND = "gpu_z_log", "wandb_csv", "nvitop_csv"
+GPUZ_DESCRIPTION = "GPU-Z sensor log"
+WANDB_DESCRIPTION = "Weights & Biases, chart of system metrics as CSV"
+NVITOP_DESCRIPTION = "nvitop collector, CSV"
+
+_MIB = 1024.0**2
+_GIB = 1024.0**3
+
+
+class _Named(NamedTuple):
+    field: str
+    scale: float = 1.0
+
+
+_GPUZ: dict[str, _Named] = {
+    "gpu clock [mhz]": _Named("clock_graphics_mhz"),
+    "gpu core clock [mhz]": _Named("clock_graphics_mhz"),
+    "memory clock [mhz]": _Named("clock_memory_mhz"),
+    "gpu memory clock [mhz]": _Named("clock_memory_mhz"),
+    "gpu temperature [°c]": _Named("temperature_c"),
+    "memory temperature [°c]": _Named("temperature_memory_c"),
+    "fan speed (%) [%]": _Named("fan_percent"),
+    "fan 1 speed (%) [%]": _Named("fan_percent"),
+    "gpu load [%]": _Named("utilization_gpu_percent"),
+    "memory controller load [%]": _Named("utilization_memory_percent"),
+    "video engine load [%]": _Named("encoder_percent"),
+    "memory used (dedicated) [mb]": _Named("memory_used_bytes", _MIB),
+    "memory used [mb]": _Named("memory_used_bytes", _MIB),
+    "board power draw [w]": _Named("power_w"),
+    "gpu power [w]": _Named("power_w"),
+    "power consumption (w) [w]": _Named("power_w"),
+}
+
+
+def recognises_gpuz(head: str) -> bool:
+    """Whether the beginning of a text is such a log."""
+    return re.match(r"\s*Date\s*,\s*GPU (?:Core )?Clock \[MHz\]", head) is not None
+
+
+def read_gpuz(data: bytes) -> Reading:
+    """Read the log of one GPU; after a crash GPU-Z goes on in a file with a run of NUL bytes, which is skipped."""
+    text, encoding = decode(data.replace(b"\0", b"\n"))
+    reading = Reading(GPUZ_KIND, GPUZ_DESCRIPTION)
+    if b"\0" in data:
+        sentence = f"{data.count(0)} NUL bytes were skipped: what the program had written there was lost in a crash."
+        reading.notes.append(Note(code="lost", sentence=sentence))
+    if encoding not in {"utf-8", "ascii"}:
+        reading.notes.append(Note(code="encoding", sentence=f"The file is in {encoding}."))
+    lines = [line for line in text.split("\n") if line.strip()]
+    names = heading_of(lines[0])
+    rows = [line for line in lines[1:] if heading_of(line) != names]
+    read_rows(reading, rows, [_gpuz_target(name) for name in names], lambda key: _device(key, 0))
+    for track in reading.tracks.values():
+        if track.columns.get("power_w") and not any(track.columns["power_w"]):
+            track.columns["GPU Power [W] as written"] = track.columns.pop("power_w")
+            sentence = "The power is 0 W in every row: no usable sensor, so it counts as missing."
+            reading.notes.append(Note(code="contradiction", sentence=sentence))
+    return reading
+
+
+def _gpuz_target(name: str) -> Target | None:
+    lowered = name.lower()
+    if lowered == "date":
+        return TIME
+    if lowered.startswith(("cpu ", "system memory")):
+        return None
+    known = _GPUZ.get(lowered)
+    return Target("GPU 0", known.field, known.scale) if known else Target("GPU 0", name)
+
+
+_WANDB = re.compile(r"(?:(.*) - )?system/gpu\.(?:process\.)?(\d+)\.([a-zA-Z]+)")
+_WANDB_FIELDS: dict[str, _Named] = {
+    "gpu": _Named("utilization_gpu_percent"),
+    "memory": _Named("utilization_memory_percent"),
+    "temp": _Named("temperature_c"),
+    "powerWatts": _Named("power_w"),
+    "enforcedPowerLimitWatts": _Named("power_limit_w"),
+    "memoryAllocatedBytes": _Named("memory_used_bytes"),
+    "smClock": _Named("clock_sm_mhz"),
+    "memoryClock": _Named("clock_memory_mhz"),
+    "fanSpeed": _Named("fan_percent"),
+}
+"""memoryAllocated is a percentage of the memory's size, which the file does not hold: it keeps its name."""
+
+
+def recognises_wandb(head: str) -> bool:
+    """Whether the beginning of a text is such a table."""
+    return any(_WANDB.search(name) for name in heading_of(head.split("\n", 1)[0]))
+
+
+def read_wandb(data: bytes) -> Reading:
+    """Read an exported chart; the columns `__MIN` and `__MAX` are bounds of the one before, not GPUs of their own."""
+    text, _ = decode(data)
+    reading = Reading(WANDB_KIND, WANDB_DESCRIPTION)
+    lines = text.split("\n")
+    targets = [_wandb_target(name) for name in heading_of(lines[0])]
+    read_rows(reading, lines[1:], targets, lambda key: _device(key, int(key.rpartition(" ")[2])))
+    if any(target is not None and target.field.startswith("memoryAllocated") for target in targets):
+        sentence = (
+            "memoryAllocated is per cent of the GPU's memory; for GiB its size is needed, which is not in the file."
+        )
+        reading.notes.append(Note(code="missing", sentence=sentence))
+    return reading
+
+
+def _wandb_target(name: str) -> Target | None:
+    if name.lower() == "timestamp":
+        return TIME
+    if name.lower().startswith("relative time"):
+        return SECONDS
+    match = _WANDB.search(name)
+    if match is None:
+        return None
+    run, gpu, metric = match.groups()
+    key = f"{run} GPU {gpu}" if run else f"GPU {gpu}"
+    bound = name.rpartition("__")[2] if name.endswith(("__MIN", "__MAX")) else ""
+    if bound:
+        return Target(key, f"{metric} {bound.lower()}")
+    known = _WANDB_FIELDS.get(metric)
+    return Target(key, known.field, known.scale) if known else Target(key, metric)
+
+
+_NVITOP = re.compile(r".*/cuda:(\d+) \(gpu:(\d+)\)/(\w+) \((\S+)\)(?:/(mean|min|max|last))?")
+_NVITOP_PROCESS = re.compile(r".*/pid:(\d+)/cuda:(\d+) \(gpu:(\d+)\)/gpu_memory \((\w+)\)/mean")
+_NVITOP_FIELDS = {
+    "memory_used": "memory_used_bytes", "memory_total": "memory_total_bytes", "memory_free": "memory_free_bytes",
+    "gpu_utilization": "utilization_gpu_percent", "memory_utilization": "utilization_memory_percent",
+    "power_usage": "power_w", "temperature": "temperature_c", "fan_speed": "fan_percent",
+    "sm_clock": "clock_sm_mhz", "memory_clock": "clock_memory_mhz",
+}  # fmt: skip
+_NVITOP_SCALES = {"MiB": _MIB, "GiB": _GIB, "KiB": 1024.0, "B": 1.0}
+
+
+def recognises_nvitop(head: str) -> bool:
+    """Whether the beginning of a text is such a table."""
+    return any(_NVITOP.match(name) for name in heading_of(head.split("\n", 1)[0]))
+
+
+def read_nvitop(data: bytes) -> Reading:
+    """Read a collector's table: GPUs by their physical index, whatever order CUDA sees them in."""
+    text, _ = decode(data)
+    reading = Reading(NVITOP_KIND, NVITOP_DESCRIPTION, zone_known=True)
+    lines = text.split("\n")
+    names = heading_of(lines[0])
+    targets = [_nvitop_target(name) for name in names]
+    read_rows(reading, lines[1:], targets, lambda key: _device(key, int(key.rpartition(" ")[2])))
+    rows = [row for line in lines[1:] if len(row := heading_of(line)) == len(names)]
+    matches = [_NVITOP.match(name) for name in names if "/pid:" not in name]
+    physical = {match.group(1): match.group(2) for match in matches if match is not None}
+    for at, name in enumerate(names):
+        match = _NVITOP_PROCESS.match(name)
+        if match is not None and rows:
+            _add_process(reading, match, rows[-1][at], physical)
+    return reading
+
+
+def _nvitop_target(name: str) -> Target | None:
+    if name.endswith("/timestamp"):
+        return TIME
+    match = None if "/pid:" in name else _NVITOP.match(name)
+    if match is None:
+        return None
+    _, gpu, figure, unit, kind = match.groups()
+    field = _NVITOP_FIELDS.get(figure, figure)
+    return Target(f"GPU {gpu}", field if kind in {None, "mean"} else f"{figure} {kind}", _NVITOP_SCALES.get(unit, 1.0))
+
+
+def _add_process(reading: Reading, match: re.Match[str], text: str, physical: dict[str, str]) -> None:
+    pid, cuda, gpu, unit = match.groups()
+    memory = float(text) * _NVITOP_SCALES.get(unit, 1.0) if re.fullmatch(r"[\d.]+", text) else None
+    reading.processes.append(
+        ImportedProcess(
+            pid=int(pid), device=f"GPU {gpu}", memory_bytes=None if memory is None else round(memory), kind="compute"
+        )
+    )
+    other = physical.get(cuda)
+    if other is not None and other != gpu:
+        sentence = (
+            f"Process {pid} is said to be on cuda:{cuda} = GPU {gpu}, the devices' columns say cuda:{cuda} = GPU "
+        )
+        sentence += f"{other}: it is not clear which GPU it used."
+        reading.notes.append(Note(code="contradiction", sentence=sentence))
+
+
+def _device(key: str, index: int) -> Device:
+    return Device(uuid=key, index=index, name="unknown GPU")
