@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from gpuscope.advisor.job.architecture import cached_tokens, count_parameters, head_size
 from gpuscope.advisor.parallel.rates import ParallelRates
 from gpuscope.advisor.parallel.table import LayoutTable
 from gpuscope.domain.architecture import Architecture
@@ -32,7 +33,6 @@ _LOGIT_BYTES = 16.0
 # read (4), 16-bit parameter written (2).
 _UPDATE_BYTES = 30.0
 _USUAL_FEED_FORWARD = 4.0
-_USUAL_HEAD = 128
 
 
 class Shape(NamedTuple):
@@ -54,7 +54,7 @@ class Shape(NamedTuple):
     """1: dense."""
     experts_per_token: int
     window: float
-    """Tokens that a token looks back at most."""
+    """Tokens that a token looks back at most, on average over the layers."""
     sequence: float
     parameters: float
     expert_parameters: float = 0.0
@@ -114,37 +114,30 @@ def shape_of(
     architecture: Architecture, sequence: float, parameters: float | None = None, *, fused_attention: bool = True
 ) -> Shape:
     """Fill in what an architecture leaves open with what is usual; count its parameters where they are not given."""
-    hidden = architecture.hidden_size
-    heads = architecture.attention_heads or max(1, hidden // (architecture.head_size or _USUAL_HEAD))
-    head = architecture.head_size or hidden / heads
+    hidden, head = architecture.hidden_size, head_size(architecture)
+    heads = architecture.attention_heads or max(1, round(hidden / head))
     key_value_heads = architecture.key_value_heads or heads
-    feed_forward = float(architecture.feed_forward_size or _USUAL_FEED_FORWARD * hidden)
-    matrices = 3 if architecture.gated_feed_forward else 2
-    vocabulary = architecture.vocabulary_size or 0
     experts = architecture.experts or 1
-    shape = Shape(
+    counted = count_parameters(architecture)
+    total = parameters or float(counted.total)
+    return Shape(
         layers=architecture.layers,
         hidden=hidden,
         attention=heads * head,
         key_value=key_value_heads * head,
         heads=heads,
         key_value_heads=key_value_heads,
-        feed_forward=feed_forward,
-        matrices=matrices,
-        vocabulary=vocabulary,
+        feed_forward=float(architecture.feed_forward_size or _USUAL_FEED_FORWARD * hidden),
+        matrices=3 if architecture.gated_feed_forward else 2,
+        vocabulary=architecture.vocabulary_size or 0,
         experts=experts,
         experts_per_token=min(experts, architecture.experts_per_token or experts),
-        window=float(architecture.sliding_window or sequence),
+        window=cached_tokens(architecture, sequence),
         sequence=sequence,
-        parameters=0.0,
+        parameters=total,
+        expert_parameters=min(float(counted.feed_forward), total) if experts > 1 else 0.0,
         fused_attention=fused_attention,
     )
-    expert_weights = 0.0 if experts == 1 else float(shape.layers * experts * matrices * hidden * feed_forward)
-    if not parameters:
-        layer = hidden * (2 * shape.attention + 2 * shape.key_value + experts * matrices * feed_forward)
-        embeddings = vocabulary * hidden * (1 if architecture.tied_embeddings is not False else 2)
-        parameters = float(architecture.layers * layer + embeddings)
-    return shape._replace(parameters=parameters, expert_parameters=min(expert_weights, parameters))
 
 
 def work_of(shape: Shape, table: LayoutTable, rates: ParallelRates, element_bytes: Any) -> Work:

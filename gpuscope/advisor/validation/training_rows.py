@@ -15,6 +15,8 @@ from gpuscope.domain.recommendation import Layout
 _MPT_VOCABULARY, _MEGATRON_VOCABULARY = 50368, 51200
 _MEGATRON_SEQUENCE = 2048
 _A100 = "a100-sxm4-80gb"
+SHARDED_EXPERIMENT = "ZeRO-3"
+"""In published/megatron_multi_node.csv: runs with DeepSpeed, which the paper compares itself with."""
 _INTERLEAVED = 2.0
 """Parts of a pipeline stage where the publication says only that the schedule was interleaved (assumed)."""
 
@@ -118,6 +120,7 @@ def _shape(
         hidden_size=int(row["hidden_size"]),
         attention_heads=int(row["attention_heads"]),
         vocabulary_size=vocabulary,
+        tied_embeddings=True,
     )
     return shape_of(architecture, sequence, parameters, fused_attention=fused)
 
