@@ -20,6 +20,8 @@ from gpuscope.advisor.parallel.transformer import Shape
 from gpuscope.domain.recommendation import Layout
 
 MOST_TENSOR = 8
+_LEAST_WIDTH = 256
+"""Of a part of a layer: narrower ones leave most of a GPU idle, and nobody cuts small models into them."""
 _MOST_STAGES = 64
 _UNEVEN = 1.15
 """Layers of the longest stage over the mean, where the number of layers is assumed."""
@@ -104,7 +106,13 @@ def _model_degrees(question: Question) -> list[tuple[int, int, int]]:
     if shape is None:
         return [(1, 1, 1)]
     most_tensor = min(MOST_TENSOR, question.gpus_per_node)
-    tensors = [t for t in (1, 2, 4, 8) if t <= most_tensor and (question.round_shape or shape.heads % t == 0)]
+    tensors = [
+        split
+        for split in (1, 2, 4, 8)
+        if split <= most_tensor
+        and (question.round_shape or shape.heads % split == 0)
+        and (split == 1 or shape.hidden >= _LEAST_WIDTH * split)
+    ]
     pipelines = _stages(shape.layers, question.round_shape)
     contexts = [1]
     while shape.sequence / (contexts[-1] * 2) >= _LONG_CONTEXT and contexts[-1] < _MOST_CONTEXT:

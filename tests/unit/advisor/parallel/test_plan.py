@@ -117,6 +117,12 @@ def test_the_tensor_split_follows_the_links() -> None:
     assert planned(job, "a100-sxm4-80gb", 8, "PCIe").layout.tensor_parallel == 1
 
 
+def test_small_layers_stay_whole() -> None:
+    for count in (8, 64):
+        found = planned(job_of(estimate(1_000_000, "fp32", "training", batch=16)), "a100-sxm4-80gb", count)
+        assert found.layout.tensor_parallel == 1
+
+
 def test_long_sequences_may_be_split() -> None:
     footprint = estimate(8 * B, "bf16", "training", batch=1, sequence_length=131072)
     found = planned(job_of(footprint), "h100-sxm5-80gb", 64)
