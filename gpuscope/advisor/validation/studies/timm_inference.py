@@ -20,8 +20,8 @@ CASE = "source-run"
 GOAL = None
 TRIED = (
     "Two rates of the target instead of three, looser priors of the class constants, and a cache term of twice the "
-    "size: none was better. The rest is what one constant by kind of operator leaves: which kernel a library picks for a "
-    "width differs between the cards; and half of the pairs are of two releases of PyTorch."
+    "size: none was better. The rest is what one constant by kind of operator leaves: which kernel a library picks "
+    "for a width differs between the cards; and half of the pairs are of two releases of PyTorch."
 )
 
 SOURCE_GPU, TARGET_GPU = "rtx-3090", "rtx-4090"
