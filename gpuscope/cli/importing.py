@@ -11,6 +11,7 @@ from gpuscope.cli.streams import print_document, say
 from gpuscope.engine.footprint import footprint_of
 from gpuscope.engine.import_files import import_files
 from gpuscope.engine.session import open_session
+from gpuscope.importers.mapped_csv import FIELDS, IGNORED, SECONDS_NAME, TIME_NAME
 from gpuscope.importers.reading import Reading
 from gpuscope.importers.recognise import READERS
 
@@ -23,14 +24,22 @@ def add_commands(commands: Any) -> None:
         help="make a session of another program's log",
         description=f"Read logs of other programs into one session. The kind is told by the content. Kinds: {kinds}.",
     )
-    parser.add_argument("files", metavar="FILE", type=Path, nargs="+", help="logs of one run")
+    parser.add_argument("files", metavar="FILE", type=Path, nargs="+", help="logs of one run; - is standard input")
+    parser.add_argument(
+        "--map",
+        metavar="COLUMN=FIELD",
+        type=_mapped,
+        action="append",
+        default=[],
+        help="what a column of an unknown table is: " + ", ".join((*FIELDS, TIME_NAME, SECONDS_NAME, IGNORED)),
+    )
     parser.add_argument("-o", "--output", metavar="OUT.gpuscope", type=Path, required=True, help="the session")
     parser.add_argument("--json", action="store_true", help="print the footprint document")
     parser.set_defaults(run=_import)
 
 
 def _import(options: argparse.Namespace) -> int:
-    readings = import_files(options.files, options.output)
+    readings = import_files(options.files, options.output, dict(options.map))
     for path, reading in zip(options.files, readings, strict=True):
         _say(path, reading)
     if options.json:
@@ -49,3 +58,10 @@ def _say(path: Path, reading: Reading) -> None:
             f" ({note.count} times, first in line {note.line})"
         )  # fmt: skip
         say(f"{path}: {note.sentence}{place}")
+
+
+def _mapped(text: str) -> tuple[str, str]:
+    column, found, field = text.rpartition("=")
+    if not found or not column:
+        raise argparse.ArgumentTypeError(f"{text!r} is no mapping: write COLUMN=FIELD")
+    return column, field

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import sys
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,8 +15,10 @@ from gpuscope import __version__
 from gpuscope.domain.device import Host
 from gpuscope.domain.run import Manifest, OutcomeKind, RunOutcome
 from gpuscope.engine.footprint_import import IMPORTED
+from gpuscope.engine.import_columns import remember, remembered
 from gpuscope.engine.import_frames import devices_of, frames_of, start_of
 from gpuscope.errors import UsageError
+from gpuscope.importers.mapped_csv import heading as heading_of_table
 from gpuscope.importers.reading import Reading, Track
 from gpuscope.importers.recognise import read
 from gpuscope.store.writer import SessionWriter, delete_session
@@ -23,29 +26,48 @@ from gpuscope.store.writer import SessionWriter, delete_session
 MOST_BYTES = 512 * 1024**2
 
 
-def read_file(path: Path) -> Reading:
-    """Read one file of another program.
+def read_file(path: Path, mapping: dict[str, str] | None = None) -> Reading:
+    """Read one file of another program, or standard input for `-`.
+
+    Args:
+        path: the file.
+        mapping: what columns of an unknown table are, by name; it is remembered for tables with the same heading.
 
     Raises:
         UsageError: it cannot be read, is too large, or is of no known kind.
     """
+    data = _bytes_of(path)
+    heading = heading_of_table(data)
+    said = mapping or remembered(heading)
+    reading = read(data, str(path), said)
+    if mapping:
+        remember(heading, mapping)
+    return reading
+
+
+def _bytes_of(path: Path) -> bytes:
     try:
-        if not path.is_file():
+        if str(path) == "-":
+            data = sys.stdin.buffer.read(MOST_BYTES + 1)
+        elif not path.is_file():
             raise UsageError(f"{path} is no file.")
-        if path.stat().st_size > MOST_BYTES:
-            raise UsageError(f"{path} is larger than 512 MiB: give a part of it.")
-        data = path.read_bytes()
+        else:
+            with path.open("rb") as file:
+                data = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}).") from error
-    return read(data, str(path))
+    if len(data) > MOST_BYTES:
+        raise UsageError(f"{path} is larger than 512 MiB: give a part of it.")
+    return data
 
 
-def import_files(paths: Sequence[Path], output: Path) -> list[Reading]:
+def import_files(paths: Sequence[Path], output: Path, mapping: dict[str, str] | None = None) -> list[Reading]:
     """Read files of one run and write them as one session.
 
     Args:
         paths: one or more files; their clocks are taken to agree.
         output: the session, which must not exist.
+        mapping: what columns of an unknown table are; see `read_file`.
 
     Returns:
         What was read of each, with notes on what was lost or assumed.
@@ -54,7 +76,7 @@ def import_files(paths: Sequence[Path], output: Path) -> list[Reading]:
         UsageError: a file cannot be read or holds no samples.
         SessionError: the session exists or cannot be written.
     """
-    readings = [read_file(path) for path in paths]
+    readings = [read_file(path, mapping) for path in paths]
     start_s = start_of(readings)
     if start_s is None:
         raise UsageError(f"{', '.join(str(path) for path in paths)}: no samples were found, so nothing was written.")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from gpuscope.errors import UsageError
+from gpuscope.importers import mapped_csv
 from gpuscope.importers.monitors import (
     dcgmi,
     gpustat,
@@ -60,23 +61,31 @@ READERS: tuple[Reader, ...] = (
 """In this order: the first that recognises a file reads it."""
 
 
-def read(data: bytes, name: str) -> Reading:
-    """Read a file of any known kind.
+def read(data: bytes, name: str, mapping: Mapping[str, str] | None = None) -> Reading:
+    """Read a file of any known kind; a table of none is read by a guess of its columns.
 
     Args:
         data: its bytes.
         name: for messages.
+        mapping: what columns of a table are (mapped_csv.FIELDS), in place of the guess; then it is read as a table.
 
     Raises:
         UsageError: no reader knows it; the sentence says what is known.
     """
+    if mapping:
+        return _with_findings(mapped_csv.read(data, mapping))
     head, _ = decode(data[:_HEAD_BYTES])
     for reader in READERS:
         if reader.recognises(head):
-            reading = reader.read(data)
-            add_findings(reading)
-            return reading
+            return _with_findings(reader.read(data))
+    if mapped_csv.is_guessable(data):
+        return _with_findings(mapped_csv.read(data, {}))
     if find_messages(head):
         raise UsageError(f"{name} holds out-of-memory messages: `gpuscope explain-oom {name}` says what they mean.")
     known = ", ".join(reader.description for reader in READERS)
-    raise UsageError(f"{name} is of no kind that gpuscope reads. It reads: {known}.")
+    raise UsageError(f"{name} is of no kind that gpuscope reads. It reads: {known}; tables with --map COLUMN=FIELD.")
+
+
+def _with_findings(reading: Reading) -> Reading:
+    add_findings(reading)
+    return reading

@@ -40,11 +40,12 @@ class Dialect(NamedTuple):
 
 def recognises(head: str) -> bool:
     """Whether the beginning of a text is such a log."""
-    for line in head.splitlines()[:50]:
-        dialect = _dialect([line])
-        if dialect is not None and (_is_header(_cells(line, dialect)) or _is_bare_row(_cells(line, dialect))):
-            return True
-    return False
+    lines = [line for line in head.splitlines()[:50] if line.strip() and not _ERRORS.search(line)]
+    dialect = _dialect(lines)
+    if dialect is None:
+        return False
+    rows = [_cells(line, dialect) for line in lines]
+    return any(map(_is_header, rows)) or _is_bare_row(rows[0])
 
 
 def read(data: bytes) -> Reading:

@@ -1,0 +1,171 @@
+"""Tables that nobody knows: a guess of what each column is, which the person can correct."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from gpuscope.domain.device import Device
+from gpuscope.errors import UsageError
+from gpuscope.importers.cells import parse_cell
+from gpuscope.importers.monitors.wide_csv import SECONDS, TIME, Target, heading_of, read_rows
+from gpuscope.importers.reading import Note, Reading
+from gpuscope.importers.text import decode
+from gpuscope.importers.times import parse_time
+
+KIND, DESCRIPTION = "mapped_csv", "table with columns that were mapped"
+
+_MIB, _GIB = 1024.0**2, 1024.0**3
+IGNORED = "ignore"
+"""What a column is mapped to that is not to be read."""
+TIME_NAME, SECONDS_NAME = "time", "seconds"
+FIELDS = (
+    "utilization_gpu_percent", "utilization_memory_percent", "memory_used_bytes", "memory_total_bytes",
+    "memory_free_bytes", "power_w", "power_limit_w", "energy_j", "temperature_c", "temperature_memory_c",
+    "clock_sm_mhz", "clock_memory_mhz", "fan_percent", "encoder_percent", "decoder_percent",
+)  # fmt: skip
+"""Figures that a column can be mapped to."""
+
+_WORDS: tuple[tuple[str, str], ...] = (
+    (r"mem\w* .*temp|temp\w* .*mem|hbm temp", "temperature_memory_c"),
+    (r"temp", "temperature_c"),
+    (r"power.*(?:limit|cap)|(?:limit|cap).*power", "power_limit_w"),
+    (r"power|watt", "power_w"),
+    (r"energy|joule", "energy_j"),
+    (r"(?:mem|vram|fb)\w* .*total|total .*(?:mem|vram|fb)", "memory_total_bytes"),
+    (r"(?:mem|vram|fb)\w* .*free|free .*(?:mem|vram|fb)", "memory_free_bytes"),
+    (r"(?:mem|vram|fb)\w* .*(?:util|load|busy|controller)|mem util|mem %", "utilization_memory_percent"),
+    (r"mem .*clock|mclk|clock .*mem", "clock_memory_mhz"),
+    (r"clock|sclk|frequency|freq", "clock_sm_mhz"),
+    (r"fan", "fan_percent"),
+    (r"enc", "encoder_percent"),
+    (r"dec", "decoder_percent"),
+    (r"mem|vram|fb used", "memory_used_bytes"),
+    (r"util|load|usage|busy|gpu %|^gpu$|sm$", "utilization_gpu_percent"),
+)
+"""Words of a heading, in lower case with blanks between them, and what they stand for; the first that fits."""
+_HOST = re.compile(r"\b(cpu|ram|host|system|swap|disk|net\w*|loss|step|epoch|batch)\b")
+_INDEX = re.compile(r"(?:gpu|cuda|device|card)[ _:.#]*(\d+)")
+_UNITS = {
+    "mib": _MIB,
+    "mb": _MIB,
+    "gib": _GIB,
+    "gb": _GIB,
+    "kib": 1024.0,
+    "b": 1.0,
+    "bytes": 1.0,
+    "kw": 1e3,
+    "mw": 1e-3,
+}
+_PLAUSIBLE_MIB = 1e6
+"""Memory without a unit: numbers below this are MiB, as nvidia-smi prints them; larger ones are bytes."""
+
+
+class ColumnMeaning(NamedTuple):
+    """What a column was taken for."""
+
+    column: str
+    meaning: str
+    """A field, `time`, `seconds`, or `ignore`."""
+    device: str
+    scale: float
+
+
+def read(data: bytes, mapping: Mapping[str, str]) -> Reading:
+    """Read a table by its guess and the person's corrections.
+
+    Args:
+        data: a CSV with one heading line and one row a moment.
+        mapping: column → field of `FIELDS`, `time`, `seconds` or `ignore`; columns that are not in it are guessed.
+
+    Raises:
+        UsageError: it is no such table, a column of the mapping is not in it, or nothing in it is a figure of a GPU.
+    """
+    lines = [line for line in decode(data)[0].split("\n") if line.strip()]
+    names = heading_of(lines[0]) if lines else []
+    for column, meaning in mapping.items():
+        if column not in names:
+            raise UsageError(f"The table has no column {column!r}: it has {', '.join(names[:30])}.")
+        if meaning not in {*FIELDS, TIME_NAME, SECONDS_NAME, IGNORED}:
+            raise UsageError(
+                f"{meaning!r} is nothing that a column can be: use {', '.join(FIELDS)}, time, seconds or ignore."
+            )
+    columns = guess(lines, mapping)
+    targets = [_target(column) for column in columns]
+    if not any(target is not None and target.device for target in targets):
+        raise UsageError(
+            "No column of the table looks like a figure of a GPU: say what they are with --map COLUMN=FIELD "
+            f"(columns: {', '.join(names[:30])})."
+        )
+    reading = Reading(KIND, DESCRIPTION)
+    read_rows(reading, lines[1:], targets, lambda key: Device(uuid=key, index=int(key.split()[-1]), name="unknown GPU"))
+    taken = [f"{column.column} = {column.meaning}" for column in columns if column.meaning != IGNORED]
+    guessed = (
+        "" if all(name in mapping for name in names) else " Guessed columns have to be checked: --map corrects them."
+    )
+    reading.notes.append(Note(code="assumed", sentence=f"Columns: {'; '.join(taken)}.{guessed}"))
+    return reading
+
+
+def heading(data: bytes) -> tuple[str, ...]:
+    """The column names of a table; none where the first line holds fewer than two."""
+    first = decode(data[:100_000])[0].lstrip("\n").split("\n", 1)[0]
+    names = tuple(heading_of(first))
+    return names if len(names) > 1 else ()
+
+
+def is_guessable(data: bytes) -> bool:
+    """Whether a figure of a GPU is among a table's columns by the guess alone, and the rows have as many cells."""
+    lines = [line for line in decode(data[:100_000])[0].split("\n") if line.strip()][:2]
+    if len(lines) < 2 or len(heading_of(lines[0])) != len(heading_of(lines[1])) or len(heading_of(lines[0])) < 2:
+        return False
+    return any(column.meaning in FIELDS for column in guess(lines))
+
+
+def guess(lines: list[str], mapping: Mapping[str, str] | None = None) -> list[ColumnMeaning]:
+    """What each column of a table is, by the person's word, else by its heading and its first value."""
+    names = heading_of(lines[0]) if lines else []
+    first = heading_of(lines[1]) if len(lines) > 1 else []
+    known = mapping or {}
+    return [_column(name, first[at] if at < len(first) else "", known.get(name)) for at, name in enumerate(names)]
+
+
+def _column(name: str, value: str, said: str | None) -> ColumnMeaning:
+    words = re.sub(r"[^a-z0-9%#:]+", " ", name.lower()).strip()
+    index = _INDEX.search(words)
+    device = f"GPU {index.group(1) if index else 0}"
+    meaning = said or _meaning(words, value)
+    return ColumnMeaning(name, meaning, device, _scale(name, value, meaning))
+
+
+def _meaning(words: str, value: str) -> str:
+    if parse_time(value) is not None:
+        return TIME_NAME
+    if re.search(r"\b(time|elapsed|seconds?|secs?|duration)\b", words) and parse_cell(value)[0].reason is None:
+        return SECONDS_NAME
+    if _HOST.search(words) and "gpu" not in words:
+        return IGNORED
+    if parse_cell(value)[0].reason is not None and value:
+        return IGNORED
+    plain = _INDEX.sub("gpu", words)
+    return next((field for pattern, field in _WORDS if re.search(pattern, plain)), IGNORED)
+
+
+def _scale(name: str, value: str, meaning: str) -> float:
+    cell, printed = parse_cell(value)
+    unit = re.search(r"[\[(_ ]((?:[kmg]i?b|b|bytes|kw|mw))[\])]?$", name.lower())
+    text = printed.lower() or (unit.group(1) if unit else "")
+    if meaning.endswith("_bytes"):
+        if text:
+            return _UNITS.get(text, 1.0)
+        return _MIB if cell.reason is None and cell.value < _PLAUSIBLE_MIB else 1.0
+    return _UNITS.get(text, 1.0) if text in {"kw", "mw"} else 1.0
+
+
+def _target(column: ColumnMeaning) -> Target | None:
+    if column.meaning == TIME_NAME:
+        return TIME
+    if column.meaning == SECONDS_NAME:
+        return SECONDS
+    return None if column.meaning == IGNORED else Target(column.device, column.meaning, column.scale)
