@@ -8,10 +8,25 @@ import pytest
 
 from gpuscope.cli import main
 
-_LLAMA = (
-    "estimate --layers 32 --hidden 4096 --heads 32 --kv-heads 8 --feed-forward 14336 --gated --vocabulary 128256 "
-    "--no-tied --dtype bf16"
-).split()
+_LLAMA = [
+    "estimate",
+    "--layers",
+    "32",
+    "--hidden",
+    "4096",
+    "--heads",
+    "32",
+    "--kv-heads",
+    "8",
+    "--feed-forward",
+    "14336",
+    "--gated",
+    "--vocabulary",
+    "128256",
+    "--no-tied",
+    "--dtype",
+    "bf16",
+]
 
 
 def test_dimensions_and_requests(capsys: pytest.CaptureFixture[str]) -> None:
