@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from gpuscope.advisor.job.precision import FLOAT32, TF32, is_16_bit
 from gpuscope.advisor.validation.suites import DLE_SOURCE, LAMBDA_FAMILIES, LAMBDA_SOURCE, suite_precision
-from gpuscope.advisor.validation.tables import Cells, Tables
-from gpuscope.advisor.validation.unit_times import DLE_PRECISIONS, dle_family
+from gpuscope.advisor.validation.tables import Tables
+from gpuscope.advisor.validation.unit_times import DLE_PRECISIONS, dle_family, printed_batch
 
 _MOST_GPUS = 8
 
@@ -122,19 +122,10 @@ def _dle_rows(tables: Tables) -> Iterator[_Row]:
             precision = TF32
         task = " ".join(filter(None, (cells["framework"], cells["model"], cells["variant"], cells["context"])))
         known = next((known for words, known in _DLE if re.search(words, task)), None)
-        batch = _batch(cells, half=is_16_bit(precision))
+        batch = printed_batch(cells["batch"], half=is_16_bit(precision))
         if known is None or batch is None or float(cells["throughput"]) <= 0:
             continue
         count = int(cells["total_gpus"])
         step_s = batch * known.units * count / float(cells["throughput"])
         family = dle_family(cells["model"])
         yield _Row(task, family, gpu.id, precision, batch, count, step_s, known, DLE_SOURCE)
-
-
-def _batch(cells: Cells, *, half: bool) -> float | None:
-    """Batch of a GPU; where the source gives one for each precision, the larger is that of 16 bits."""
-    text = re.sub(r"\((?:FP32|TF32|TF|AMP)\)", "", cells["batch"])
-    numbers = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", text)]
-    if not numbers or len(numbers) > 2 or "k" in text:
-        return None
-    return max(numbers) if half else min(numbers)

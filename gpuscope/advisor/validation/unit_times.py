@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gpuscope.advisor.job.precision import BFLOAT16, FLOAT16, FLOAT32, TF32
+from gpuscope.advisor.job.precision import BFLOAT16, FLOAT16, FLOAT32, TF32, is_16_bit
 from gpuscope.advisor.timing.model_kind import kind_of_name
 from gpuscope.advisor.validation.suites import DLE_SOURCE, LAMBDA_FAMILIES, LAMBDA_SOURCE, suite_precision
 from gpuscope.advisor.validation.tables import Cells, Tables
@@ -28,6 +28,10 @@ _WORK = {
     "lambda transformerxlbase": (192_000_000, 1.0),
     "lambda transformerxllarge": (257_000_000, 1.0),
 }
+
+
+_ABOUT_THE_SAME = 2.0
+"""Batch sizes that differ by no more than this: 16 bits make room for twice as much."""
 
 
 class UnitTime(NamedTuple):
@@ -93,7 +97,10 @@ def dle_units(tables: Tables) -> list[UnitTime]:
 
 
 def pairs(units: list[UnitTime]) -> Iterator[tuple[UnitTime, UnitTime]]:
-    """Ordered pairs of runs of the same task; where both say their batch size, with the same one if there is one."""
+    """Ordered pairs of runs of the same task at about the same batch size, which is what a prediction is for.
+
+    A batch size that is not said is taken to be the same; of several runs on one side, those that say the same count.
+    """
     by_task: dict[str, list[UnitTime]] = defaultdict(list)
     for unit in units:
         by_task[unit.task].append(unit)
@@ -102,6 +109,15 @@ def pairs(units: list[UnitTime]) -> Iterator[tuple[UnitTime, UnitTime]]:
             for target in same:
                 if source is not target and _comparable(source, target, same):
                     yield source, target
+
+
+def printed_batch(text: str, *, half: bool) -> float | None:
+    """Batch of a GPU as printed; of one for each precision the larger is that of 16 bits. None: not said."""
+    plain = re.sub(r"\((?:FP32|TF32|TF|AMP)\)", "", text.replace("1,048,576", "1048576").replace("131,072", "131072"))
+    numbers = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", plain)]
+    if not numbers or len(numbers) > 2 or "k" in plain:
+        return None
+    return max(numbers) if half else min(numbers)
 
 
 def dle_family(model: str) -> str:
@@ -144,4 +160,9 @@ def _comparable(source: UnitTime, target: UnitTime, same: list[UnitTime]) -> boo
         return True
     of_target = {unit.batch for unit in same if (unit.gpu, unit.precision) == (target.gpu, target.precision)}
     of_source = {unit.batch for unit in same if (unit.gpu, unit.precision) == (source.gpu, source.precision)}
-    return not of_source & of_target
+    if of_source & of_target:
+        return False
+    sizes = [printed_batch(unit.batch, half=is_16_bit(unit.precision)) for unit in (source, target)]
+    if sizes[0] is None or sizes[1] is None:
+        return True
+    return max(sizes[0], sizes[1]) <= _ABOUT_THE_SAME * min(sizes[0], sizes[1])
