@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date
 
 import msgspec
@@ -15,10 +14,10 @@ from gpuscope.advisor.choice.candidates import Builder
 from gpuscope.advisor.choice.constraints import BUY, RENT, check
 from gpuscope.advisor.choice.footprint_sense import check_footprint, says_anything
 from gpuscope.advisor.choice.judging import explained
-from gpuscope.advisor.choice.naming import hardware
 from gpuscope.advisor.choice.options import Option
 from gpuscope.advisor.choice.predictions import Predictions
 from gpuscope.advisor.choice.ranking import front
+from gpuscope.advisor.choice.rejections import rejections
 from gpuscope.advisor.choice.relaxing import impossible_sentence
 from gpuscope.advisor.choice.robustness import sensitivities
 from gpuscope.advisor.choice.search import Found, search
@@ -26,13 +25,16 @@ from gpuscope.advisor.choice.surer import improvements
 from gpuscope.advisor.choice.verdict import Decision, decide, fix_first
 from gpuscope.advisor.job.work import work_of
 from gpuscope.domain.footprint import Footprint
-from gpuscope.domain.recommendation import Candidate, Constraints, Recommendation, Rejected, Sensitivity, Verdict
+from gpuscope.domain.recommendation import Constraints, Recommendation, Sensitivity, Verdict
 from gpuscope.domain.units import format_duration_range
 
 NOTHING_KNOWN = (
     "Nothing can be recommended: neither the steps nor the memory of a job are known. Run a training script with "
     "`gpuscope run`, or type in its size with `gpuscope estimate`."
 )
+
+_MOST_KEPT = 24
+"""Searches under different constraints."""
 
 
 class Advisor:
@@ -56,6 +58,7 @@ class Advisor:
         self._catalogue = catalogue
         self._today = today
         self._predictions = Predictions(footprint, catalogue, calibration)
+        self._found: dict[Constraints, Found] = {}
 
     def recommend(self, constraints: Constraints) -> Recommendation:
         """Judge every GPU × count of the catalogue and choose. Pure: the same input gives the same bytes.
@@ -72,32 +75,7 @@ class Advisor:
         found = self._search(constraints)
         rival = next((option for option in found.passed if option.candidate.acquisition == RENT), None)
         _add_worth(found, rival)
-        decision = decide(found.passed, found.at_hand, constraints)
-        if decision is None:
-            decision = Decision(Verdict.IMPOSSIBLE, self._impossible(constraints, found), None)
-        job = self._predictions.variants(constraints)[0].job
-        if decision.chosen is not found.at_hand:
-            decision = fix_first(decision, job.data_wait_s)
-        ranked = _in_rank(found, decision)
-        on_front = front(ranked)
-        candidates = tuple(
-            msgspec.structs.replace(explained(option, found.money.over_years(option, rival)), pareto=best)
-            for option, best in zip(ranked, on_front, strict=True)
-        )
-        chosen = None if decision.chosen is None else 0
-        return Recommendation(
-            verdict=decision.verdict,
-            sentence=decision.sentence,
-            constraints=constraints,
-            recommended=chosen,
-            alternates=() if chosen is None else alternates(ranked, on_front, chosen),
-            candidates=candidates,
-            rejected=_rejections(found),
-            sensitivity=_sensitivity(decision, found, constraints),
-            would_be_surer=() if decision.chosen is None else improvements(decision.chosen, job),
-            assumptions=(*_of_service(decision), *assumptions(job, work_of(job, constraints), candidates, constraints)),
-            prices_as_of=price_dates(candidates),
-        )
+        return self._document(found, rival, self._decision(found, constraints), constraints)
 
     def options(self, constraints: Constraints) -> Found:
         """Every configuration, judged, for whoever puts several jobs together.
@@ -113,9 +91,47 @@ class Advisor:
         return self._predictions.variants(constraints)[0].job.assumptions
 
     def _search(self, constraints: Constraints) -> Found:
-        work = work_of(self._predictions.variants(constraints)[0].job, constraints)
-        builder = Builder(self._predictions, work, constraints, self._catalogue, self._today)
-        return search(builder, constraints, self._catalogue)
+        """Kept, for what would have to give is looked for under many constraints that come again."""
+        if constraints not in self._found:
+            work = work_of(self._predictions.variants(constraints)[0].job, constraints)
+            builder = Builder(self._predictions, work, constraints, self._catalogue, self._today)
+            if len(self._found) >= _MOST_KEPT:
+                self._found.pop(next(iter(self._found)))
+            self._found[constraints] = search(builder, constraints, self._catalogue)
+        return self._found[constraints]
+
+    def _decision(self, found: Found, constraints: Constraints) -> Decision:
+        decision = decide(found.passed, found.at_hand, constraints)
+        if decision is None:
+            return Decision(Verdict.IMPOSSIBLE, self._impossible(constraints, found), None)
+        if decision.chosen is found.at_hand:
+            return decision
+        return fix_first(decision, self._predictions.variants(constraints)[0].job.data_wait_s)
+
+    def _document(
+        self, found: Found, rival: Option | None, decision: Decision, constraints: Constraints
+    ) -> Recommendation:
+        job = self._predictions.variants(constraints)[0].job
+        ranked = _in_rank(found, decision)
+        on_front = front(ranked)
+        candidates = tuple(
+            msgspec.structs.replace(explained(option, found.money.over_years(option, rival)), pareto=best)
+            for option, best in zip(ranked, on_front, strict=True)
+        )
+        chosen = None if decision.chosen is None else 0
+        return Recommendation(
+            verdict=decision.verdict,
+            sentence=decision.sentence,
+            constraints=constraints,
+            recommended=chosen,
+            alternates=() if chosen is None else alternates(ranked, on_front, chosen),
+            candidates=candidates,
+            rejected=rejections(found),
+            sensitivity=_sensitivity(decision, found, constraints),
+            would_be_surer=() if decision.chosen is None else improvements(decision.chosen, job),
+            assumptions=(*_of_service(decision), *assumptions(job, work_of(job, constraints), candidates, constraints)),
+            prices_as_of=price_dates(candidates),
+        )
 
     def _impossible(self, constraints: Constraints, found: Found) -> str:
         text = impossible_sentence(
@@ -154,36 +170,3 @@ def _in_rank(found: Found, decision: Decision) -> list[Option]:
     if found.at_hand is not None:
         ranked.insert(0 if decision.chosen is found.at_hand else len(ranked), found.at_hand)
     return ranked
-
-
-def _rejections(found: Found) -> tuple[Rejected, ...]:
-    entries = [*found.rejected, *_breaking(found.broken, found.passed)]
-    return tuple(sorted(entries, key=lambda entry: (entry.gpu or "", entry.count, entry.reason_code)))
-
-
-def _breaking(broken: Sequence[Option], passed: Sequence[Option]) -> list[Rejected]:
-    """One rejection for each GPU × count of which no way of getting it is left: that which comes closest."""
-    left = {option.hardware for option in passed}
-    closest: dict[tuple[str | None, int], Option] = {}
-    for option in broken:
-        key = option.hardware
-        if option.candidate.gpu is None or key in left:
-            continue
-        if key not in closest or _closeness(option) < _closeness(closest[key]):
-            closest[key] = option
-    return [_rejection(option.candidate, option) for option in closest.values()]
-
-
-def _closeness(option: Option) -> tuple[int, float, str]:
-    return len(option.breaches), max(breach.excess for breach in option.breaches), option.candidate.acquisition
-
-
-def _rejection(candidate: Candidate, option: Option) -> Rejected:
-    words = "; ".join(breach.sentence for breach in option.breaches)
-    return Rejected(
-        gpu=candidate.gpu,
-        gpu_name=candidate.gpu_name,
-        count=candidate.count,
-        reason_code=option.breaches[0].code,
-        reason=f"{hardware(candidate)}: {words}.",
-    )

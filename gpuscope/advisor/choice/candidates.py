@@ -28,7 +28,7 @@ from gpuscope.advisor.parallel.scaling import Scaled
 from gpuscope.advisor.parallel.search import Plan
 from gpuscope.advisor.parallel.topology import topology_at_counts
 from gpuscope.advisor.serving.generative import is_generative
-from gpuscope.advisor.timing.time_model import MEASURED
+from gpuscope.advisor.timing.time_model import CALIBRATED, MEASURED, SPECIFICATION, StepTime
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import (
     Candidate,
@@ -185,7 +185,7 @@ class Builder:
             memory=CandidateMemory(
                 needed_bytes=plan.need.needed_bytes, available_bytes=available_bytes(variant.job, gpu)
             ),
-            confidence=single.confidence if topology.gpus == 1 else "specification",
+            confidence=_confidence(single, topology.gpus),
             interconnect="" if topology.intra is None else topology.intra.name,
             network="" if topology.inter is None else topology.inter.name,
         )
@@ -253,6 +253,13 @@ class Builder:
         sharding = " even sharded" if plan.layout.zero_stage or plan.layout.tensor_parallel > 1 else ""
         what = "training" if self._job.stage == TRAINING else "inference"
         return f"{what} needs at least {format_bytes(least)} on each GPU{sharding}, it has {have}"
+
+
+def _confidence(single: StepTime, gpus: int) -> str:
+    """Several GPUs are never measured by a run on one; known rates of the GPU still count."""
+    if gpus == 1 or single.confidence == SPECIFICATION:
+        return single.confidence
+    return CALIBRATED
 
 
 def _slowed(scaled: Scaled, factor: Range) -> Scaled:

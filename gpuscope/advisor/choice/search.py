@@ -41,15 +41,9 @@ def search(builder: Builder, limits: Constraints, catalogue: Catalogue) -> Found
     asked = tuple(sorted(set(limits.counts)))
     options, rejected = _of_counts(builder, catalogue, asked or DEFAULT_COUNTS)
     options.extend(builder.without_gpu())
-    passed = [option for option in options if not option.breaches]
     if not asked:
-        count = DEFAULT_COUNTS[-1]
-        while count < _MOST_UNASKED and _needs_more(passed, options, rejected, count, limits):
-            count *= 2
-            larger, too_large = _larger(builder, catalogue, count)
-            options.extend(larger)
-            rejected.extend(entry for entry in too_large if entry.reason_code == "memory")
-            passed.extend(option for option in larger if not option.breaches)
+        _extend(builder, catalogue, limits, options, rejected)
+    passed = [option for option in options if not option.breaches]
     broken = [option for option in options if option.breaches]
     at_hand = builder.at_hand()
     if at_hand is not None and at_hand.breaches:
@@ -57,6 +51,23 @@ def search(builder: Builder, limits: Constraints, catalogue: Catalogue) -> Found
         at_hand = None
     ranked = _once(sorted(passed, key=lambda option: rank_key(option, limits)))
     return Found(ranked, broken, rejected, at_hand, builder.money)
+
+
+def _extend(
+    builder: Builder, catalogue: Catalogue, limits: Constraints, options: list[Option], rejected: list[Rejected]
+) -> None:
+    """Add larger numbers of GPUs until something will do, and the next one: of slower GPUs more may be cheaper."""
+    count, last = DEFAULT_COUNTS[-1], False
+    while count < _MOST_UNASKED and not last:
+        passed = [option for option in options if not option.breaches]
+        if not _needs_more(passed, options, rejected, count, limits):
+            if count == DEFAULT_COUNTS[-1]:
+                return
+            last = True
+        count *= 2
+        larger, too_large = _larger(builder, catalogue, count)
+        options.extend(larger)
+        rejected.extend(entry for entry in too_large if entry.reason_code == "memory")
 
 
 def _once(ranked: list[Option]) -> list[Option]:
@@ -109,8 +120,9 @@ def _needs_more(
         return False
     if passed:
         return count < _SURE_AT_LEAST and all(_surer_with_more(option, limits) for option in passed)
-    too_slow = any(breach.code in _MORE_GPUS_HELP for option in options for breach in option.breaches)
-    return too_slow or any(entry.reason_code == "memory" for entry in rejected)
+    only_slow = any(all(breach.code in _MORE_GPUS_HELP for breach in option.breaches) for option in options)
+    on_gpus = any(option.candidate.gpu is not None for option in options)
+    return only_slow or (not on_gpus and any(entry.reason_code == "memory" for entry in rejected))
 
 
 def _surer_with_more(option: Option, limits: Constraints) -> bool:

@@ -1,0 +1,44 @@
+"""Why configurations are out: one entry for each GPU and number of which nothing is left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpuscope.advisor.choice.naming import hardware
+from gpuscope.advisor.choice.options import Option
+from gpuscope.advisor.choice.search import Found
+from gpuscope.domain.recommendation import Candidate, Rejected
+
+
+def rejections(found: Found) -> tuple[Rejected, ...]:
+    """In order of GPUs and numbers."""
+    entries = [*found.rejected, *_breaking(found.broken, found.passed)]
+    return tuple(sorted(entries, key=lambda entry: (entry.gpu or "", entry.count, entry.reason_code)))
+
+
+def _breaking(broken: Sequence[Option], passed: Sequence[Option]) -> list[Rejected]:
+    """One rejection for each GPU × count of which no way of getting it is left: that which comes closest."""
+    left = {option.hardware for option in passed}
+    closest: dict[tuple[str | None, int], Option] = {}
+    for option in broken:
+        key = option.hardware
+        if option.candidate.gpu is None or key in left:
+            continue
+        if key not in closest or _closeness(option) < _closeness(closest[key]):
+            closest[key] = option
+    return [_rejection(option.candidate, option) for option in closest.values()]
+
+
+def _closeness(option: Option) -> tuple[int, float, str]:
+    return len(option.breaches), max(breach.excess for breach in option.breaches), option.candidate.acquisition
+
+
+def _rejection(candidate: Candidate, option: Option) -> Rejected:
+    words = "; ".join(breach.sentence for breach in option.breaches)
+    return Rejected(
+        gpu=candidate.gpu,
+        gpu_name=candidate.gpu_name,
+        count=candidate.count,
+        reason_code=option.breaches[0].code,
+        reason=f"{hardware(candidate)}: {words}.",
+    )
