@@ -59,7 +59,7 @@ def _price_sentences(recommendation: Recommendation, texts: Texts) -> list[str]:
     if choice is None:
         return []
     if choice.acquisition == "buy" and choice.cost_usd is not None:
-        return [texts("decision.launch_price")]
+        return [texts("decision.launch_price")] if choice.price_kind in {"", LAUNCH_PRICE} else []
     if recommendation.prices_as_of is None:
         return [texts("decision.no_prices")]
     found = prices(recommendation)
@@ -69,6 +69,8 @@ def _price_sentences(recommendation: Recommendation, texts: Texts) -> list[str]:
     return [*sentences, texts("decision.stale", which=which)] if stale else sentences
 
 
+LAUNCH_PRICE = "launch price"
+"""`Candidate.price_kind` of what the vendor asked at first; quotes and prices of systems are what is to be paid."""
 _KEY_FIGURES = 4
 
 

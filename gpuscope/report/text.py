@@ -43,7 +43,7 @@ ENGLISH: dict[str, str] = {
     # Decision
     "decision.finish": "The work is expected to take {time}.",
     "decision.cost": "The work is expected to cost {cost}.",
-    "decision.price": "The purchase price of the GPUs is {cost}.",
+    "decision.price": "The purchase price, with the machine around the GPUs, is {cost}.",
     "decision.memory": "Each GPU needs {needed} of its {available} memory.",
     "decision.prices": "Prices are of {dates}.",
     "decision.stale": "{which} prices are older than 30 days or undated: check them before ordering.",
@@ -284,7 +284,7 @@ ENGLISH: dict[str, str] = {
     "plot.host_memory": "Main memory of the job",
     "plot.power": "GPU power",
     "plot.cost_time": "Cost of the whole work, USD, against time to finish",
-    "plot.purchase_time": "Purchase price of the GPUs, USD, against time to finish",
+    "plot.purchase_time": "Purchase price, USD, against time to finish",
     "plot.at_hand": "{rank}: at hand, costs nothing more",
     "plot.rate_step": "Cost per hour, USD, against step time",
     "plot.ranges": "Bars are 90% ranges; numbers are the rows of the table of candidates.",

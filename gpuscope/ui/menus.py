@@ -101,7 +101,7 @@ def create_menus(window: MainWindow) -> SessionActions:
 
 
 def _fill_advisor(menus: _Menus, window: MainWindow) -> None:
-    menu = menus.menu(translate("Menus", "&Advisor"))
+    menu = menus.menu(translate("Menus", "Advis&or"))
     menus.action(menu, translate("Menus", "&Advisor alone, or with the others"), window.advice.toggle_alone, "F3")
     menu.addSeparator()
     menus.action(menu, translate("Menus", "&Type in a model"), window.advice.show_estimate, "Ctrl+T")

@@ -87,9 +87,9 @@ class JobsForm(QWidget):
         self.problem = WrappingLabel(self)
         set_role(self.problem, "trouble")
         self.problem.hide()
-        self.recent_button = QPushButton(self.tr("Add &recent"), self)
-        self.file_button = QPushButton(self.tr("Add &file…"), self)
-        self.remove_button = QPushButton(self.tr("Remo&ve"), self)
+        self.recent_button = QPushButton(self.tr("Add recent"), self)
+        self.file_button = QPushButton(self.tr("Add file…"), self)
+        self.remove_button = QPushButton(self.tr("Remove"), self)
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self._fill_menu)
         self.recent_button.setMenu(self._menu)
@@ -179,7 +179,7 @@ class JobsForm(QWidget):
         self._grid = FieldGrid()
         self._grid.add(
             "growth",
-            self.tr("More runs each &year, %"),
+            self.tr("More runs each year, %"),
             self.growth,
             explanation=self.tr("20 means that each year there are a fifth more runs than in the year before."),
         )

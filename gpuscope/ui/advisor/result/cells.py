@@ -79,7 +79,9 @@ def header(column: Column) -> tuple[str, str]:
         Column.TIME: (translate("Advisor", "Time"), translate("Advisor", "Predicted time for the whole work.")),
         Column.COST: (
             translate("Advisor", "Cost"),
-            translate("Advisor", "Renting: the whole work. Buying: the purchase price of the GPUs."),
+            translate(
+                "Advisor", "Renting: the whole work. Buying: the purchase price, with the machine around the GPUs."
+            ),
         ),
         Column.COST_PER_HOUR: (translate("Advisor", "$/h"), translate("Advisor", "Price of one hour, all GPUs.")),
         Column.ENERGY: (
@@ -208,7 +210,8 @@ def _cost_per_hour(candidate: Candidate) -> Cell:
 
 def _price_note(candidate: Candidate) -> str:
     if candidate.offer is None:
-        return ""
+        kind = candidate.price_kind
+        return translate("Advisor", "It is a {kind}.").format(kind=kind) if kind else ""
     note = translate("Advisor", "Price of {date}.").format(
         date=candidate.offer.price_date or translate("Advisor", "unknown date")
     )
