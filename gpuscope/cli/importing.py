@@ -41,7 +41,7 @@ def add_commands(commands: Any) -> None:
 def _import(options: argparse.Namespace) -> int:
     readings = import_files(options.files, options.output, dict(options.map))
     for path, reading in zip(options.files, readings, strict=True):
-        _say(path, reading)
+        say_reading(path, reading)
     if options.json:
         with open_session(options.output) as reader:
             print_document(footprint_of(reader), sys.stdout)
@@ -50,7 +50,8 @@ def _import(options: argparse.Namespace) -> int:
     return 0
 
 
-def _say(path: Path, reading: Reading) -> None:
+def say_reading(path: Path, reading: Reading) -> None:
+    """Tell what was read of a file, and what was lost or assumed in it."""
     gpus = len(reading.tracks)
     say(f"{path}: {reading.description}, {reading.rows} rows of {gpus} {'GPU' if gpus == 1 else 'GPUs'}.")
     for note in reading.notes:

@@ -11,18 +11,25 @@ from typing import Any
 
 from gpuscope.cli.constraint_options import add_constraints, asked
 from gpuscope.cli.footprint_text import footprint_text
+from gpuscope.cli.importing import say_reading
 from gpuscope.cli.streams import print_document, say
 from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.engine.advise import advise
 from gpuscope.engine.footprint import footprint_of
+from gpuscope.engine.import_files import import_to_sessions_folder, is_session
 from gpuscope.engine.session import open_session
 from gpuscope.store.reader import SessionReader, SessionState
 
 
 def add_commands(commands: Any) -> None:
     """Add `open`, `footprint` and `report`."""
-    parser = commands.add_parser("open", help="open the window, on a session if one is named")
-    parser.add_argument("file", metavar="FILE", type=Path, nargs="?", help="session (*.gpuscope)")
+    parser = commands.add_parser(
+        "open",
+        help="open the window, on a session or on another program's log",
+        description="Open the window. A session is shown; logs of other programs are imported first, several of one "
+        "run into one session.",
+    )
+    parser.add_argument("files", metavar="FILE", type=Path, nargs="*", help="session (*.gpuscope), or logs of one run")
     parser.set_defaults(run=_open)
 
     parser = commands.add_parser(
@@ -50,12 +57,25 @@ def add_commands(commands: Any) -> None:
 
 
 def _open(options: argparse.Namespace) -> int:
-    if options.file:
-        SessionReader(options.file).close()  # what is no session is refused here, in a sentence, before a window opens
+    file = _session_of(options.files)
+    if file is not None:
+        SessionReader(file).close()  # what is no session is refused here, in a sentence, before a window opens
     # Loaded only here: the window needs Qt, and no other command does.
     app = importlib.import_module("gpuscope.ui.app")
-    status: int = app.main([str(options.file)] if options.file else [])
+    status: int = app.main([] if file is None else [str(file)])
     return status
+
+
+def _session_of(files: list[Path]) -> Path | None:
+    """The session that was named, or one made of the logs that were; None: nothing was named."""
+    if not files:
+        return None
+    if len(files) == 1 and is_session(files[0]):
+        return files[0]
+    session, readings = import_to_sessions_folder(files)
+    for path, reading in zip(files, readings, strict=True):
+        say_reading(path, reading)
+    return session
 
 
 def _footprint(options: argparse.Namespace) -> int:

@@ -11,18 +11,21 @@ from pathlib import Path
 
 import msgspec
 
-from gpuscope import __version__
+from gpuscope import __version__, paths
 from gpuscope.domain.device import Host
 from gpuscope.domain.run import Manifest, OutcomeKind, RunOutcome
 from gpuscope.engine.footprint_import import IMPORTED
 from gpuscope.engine.import_columns import remember, remembered
 from gpuscope.engine.import_frames import devices_of, frames_of, start_of
+from gpuscope.engine.manifest import default_session_name
 from gpuscope.errors import UsageError
 from gpuscope.importers.mapped_csv import heading as heading_of_table
 from gpuscope.importers.reading import Reading, Track
 from gpuscope.importers.recognise import read
+from gpuscope.store.schema import SUFFIX
 from gpuscope.store.writer import SessionWriter, delete_session
 
+_SQLITE = b"SQLite format 3\0"
 MOST_BYTES = 512 * 1024**2
 
 
@@ -45,6 +48,29 @@ def read_file(path: Path, mapping: dict[str, str] | None = None) -> Reading:
     return reading
 
 
+def is_session(path: Path) -> bool:
+    """Whether a file is called a session, or is an SQLite database as sessions are, rather than some program's log."""
+    if path.suffix == SUFFIX:
+        return True
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return True  # that it cannot be opened is best said by who opens sessions
+
+
+def import_to_sessions_folder(files: Sequence[Path]) -> tuple[Path, list[Reading]]:
+    """Import files of one run under a name of their own in the sessions folder.
+
+    Raises:
+        UsageError, SessionError: see `import_files`.
+    """
+    folder = paths.sessions_dir()
+    folder.mkdir(parents=True, exist_ok=True)
+    output = default_session_name(folder, files[0].stem)
+    return output, import_files(files, output)
+
+
 def _bytes_of(path: Path) -> bytes:
     try:
         if str(path) == "-":
@@ -61,11 +87,11 @@ def _bytes_of(path: Path) -> bytes:
     return data
 
 
-def import_files(paths: Sequence[Path], output: Path, mapping: dict[str, str] | None = None) -> list[Reading]:
+def import_files(files: Sequence[Path], output: Path, mapping: dict[str, str] | None = None) -> list[Reading]:
     """Read files of one run and write them as one session.
 
     Args:
-        paths: one or more files; their clocks are taken to agree.
+        files: one or more; their clocks are taken to agree.
         output: the session, which must not exist.
         mapping: what columns of an unknown table are; see `read_file`.
 
@@ -76,10 +102,10 @@ def import_files(paths: Sequence[Path], output: Path, mapping: dict[str, str] | 
         UsageError: a file cannot be read or holds no samples.
         SessionError: the session exists or cannot be written.
     """
-    readings = [read_file(path, mapping) for path in paths]
+    readings = [read_file(path, mapping) for path in files]
     start_s = start_of(readings)
     if start_s is None:
-        raise UsageError(f"{', '.join(str(path) for path in paths)}: no samples were found, so nothing was written.")
+        raise UsageError(f"{', '.join(str(path) for path in files)}: no samples were found, so nothing was written.")
     writer = SessionWriter.create(output, _manifest(start_s, readings))
     try:
         _fill(writer, readings)

@@ -72,3 +72,21 @@ def test_files_of_one_run_become_one_session(tmp_path: Path, capfd: pytest.Captu
     assert [frame.monotonic_s for frame in frames] == [0, 4, 5]
     (sample,) = frames[1].gpus or ()
     assert [(process.pid, process.gpu_memory_bytes) for process in sample.processes or ()] == [(7, 10 * MIB)]
+
+
+def test_open_imports_a_log_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPUSCOPE_SESSIONS_DIR", str(tmp_path / "sessions"))
+    opened: list[list[str]] = []
+    monkeypatch.setattr("gpuscope.ui.app.main", lambda arguments: opened.append(arguments) or 0)
+    assert main(["open", str(FOLDER / "two-gpu-interleaved.csv")]) == 0
+    ((session,),) = opened
+    assert Path(session).parent == tmp_path / "sessions"
+    with open_session(Path(session)) as reader:
+        assert len(reader.devices()) == 2
+
+
+def test_open_refuses_what_is_neither(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    other = tmp_path / "letter.txt"
+    other.write_text("Dear all,\n", encoding="utf-8")
+    assert main(["open", str(other)]) == 2
+    assert "no kind that gpuscope reads" in capfd.readouterr().err

@@ -50,6 +50,9 @@ FIGURES: dict[str, Figure] = {
 }
 
 _ALIASES = {
+    "time": "timestamp",
+    "date": "timestamp",
+    "datetime": "timestamp",
     "utilization.gpu.rate": "utilization.gpu",
     "gpu_util": "utilization.gpu",
     "clocks.sm": "clocks.current.sm",
