@@ -14,6 +14,7 @@ from gpuscope.domain.mix import MixRecommendation
 from gpuscope.domain.recommendation import Recommendation, Verdict
 from tests.unit.advisor.advisor_jobs import cpu_footprint, gpu_footprint
 
+ROOT = Path(__file__).resolve().parents[3]
 WIDTH = 100
 
 
@@ -24,16 +25,10 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def by_hand(tmp_path: Path) -> Path:
-    """As little as is needed: a step time, the GPU that it was measured on, the batch, the memory."""
+    """As little as is needed: the example of the documentation."""
     path = tmp_path / "hand.json"
-    document = {
-        "source": {"kind": "imported"},
-        "workload": {"parameters": 25_600_000, "batch": {"per_device": 32, "unit": "samples"}},
-        "devices": [{"gpu": "t4"}],
-        "steps": {"time_s": {"p50": 0.21}},
-        "memory": {"peak_allocated_bytes": {"low": 5e9, "mid": 5e9, "high": 5e9}},
-    }
-    path.write_text(json.dumps(document))
+    text = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
+    path.write_text(text.split("```json\n")[1].split("```")[0], encoding="utf-8")
     return path
 
 
