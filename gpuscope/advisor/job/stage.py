@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from gpuscope.advisor.calibration.model import EMPTY, Calibration
-from gpuscope.advisor.timing.class_constants import OTHER, factor, layout_variant
+from gpuscope.advisor.timing.class_constants import OTHER, factor, known_kind, layout_variant
 from gpuscope.domain.footprint import Op
 from gpuscope.domain.ops import BACKWARD_SUFFIX
 
@@ -38,7 +38,7 @@ def to_stage(
 def _trained(op: Op, calibration: Calibration) -> Op:
     """Forward and backward work as one class of the forward kind."""
     variant = layout_variant(op)
-    times = factor(calibration, "training", op.kind, variant) or factor(calibration, "training", OTHER) or 1.0
+    times = factor(calibration, "training", known_kind(op), variant) or factor(calibration, "training", OTHER) or 1.0
     return msgspec.structs.replace(
         op,
         flops=_times(op.flops, times),

@@ -19,6 +19,18 @@ NHWC, CPU = "nhwc", "cpu"
 OTHER = "other"
 # PyTorch splits an operator over threads from 32768 elements on (its grain size); in float32, read and written.
 _SMALL_OPERATOR_BYTES = 2 * 4 * 32768
+_USUAL_KINDS = {
+    "gemm": "gemm",
+    "convolution": "conv_kxk",
+    "depthwise_convolution": "depthwise",
+    "attention": "attention",
+    "normalization": "layer_norm",
+    "elementwise": "elementwise",
+    "reduction": "reduction",
+    "embedding": "embedding",
+    "optimizer": "optimizer",
+    "copy": "copy",
+}
 _CHANNELS_LAST = frozenset({"nhwc", "channels_last", "ndhwc", "channels_last_3d"})
 
 
@@ -127,6 +139,12 @@ def factor(calibration: Calibration, group: str, kind: str, variant: str | None 
         if value is not None:
             return value
     return None
+
+
+def known_kind(op: Op) -> str:
+    """Forward kind of a class of operators; for a kind that is not known, the usual one of its class."""
+    kind = op.kind.removesuffix(BACKWARD_SUFFIX)
+    return kind if kind in STARTING_RATES else _USUAL_KINDS.get(op.class_, OTHER)
 
 
 def is_light(op: Op) -> bool:

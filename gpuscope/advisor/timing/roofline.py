@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable
 
 from gpuscope.advisor.calibration.model import EMPTY, Calibration
-from gpuscope.advisor.timing.class_constants import CPU, NHWC, class_rate, factor, is_light, layout_variant
+from gpuscope.advisor.timing.class_constants import CPU, NHWC, class_rate, factor, is_light, known_kind, layout_variant
 from gpuscope.advisor.timing.device_rates import DeviceRates
 from gpuscope.domain.footprint import Op
 from gpuscope.domain.ops import BACKWARD_SUFFIX
@@ -46,7 +46,7 @@ def op_seconds(op: Op, device: DeviceRates, calibration: Calibration = EMPTY, *,
         return seconds
     # cuDNN takes what is faster in FP32: tensor cores in TF32, or plain kernels, which take either layout as it is and
     # multiply less (Winograd's transform).
-    gain = factor(calibration, "float32", op.kind.removesuffix(BACKWARD_SUFFIX)) or 1.0
+    gain = factor(calibration, "float32", known_kind(op)) or 1.0
     plain_rate = device.plain_flops_per_s * gain
     return min(seconds, _op_seconds(op, device, calibration, NHWC, plain_rate, compiled=compiled))
 
@@ -54,7 +54,7 @@ def op_seconds(op: Op, device: DeviceRates, calibration: Calibration = EMPTY, *,
 def _op_seconds(
     op: Op, device: DeviceRates, calibration: Calibration, variant: str | None, rate: float, *, compiled: bool
 ) -> float:
-    share = class_rate(calibration, op.kind, variant)
+    share = class_rate(calibration, known_kind(op), variant)
     efficiency = _backward_efficiency(op, calibration, variant)
     scale = device.width_scale
     filled = share.compute * efficiency * _filled(op.n, share.half_n * scale) * _filled(op.k, share.half_k * scale)
@@ -116,8 +116,7 @@ def _joined(op: Op, calibration: Calibration) -> float:
 def _backward_efficiency(op: Op, calibration: Calibration, variant: str | None) -> float:
     if not op.kind.endswith(BACKWARD_SUFFIX):
         return 1.0
-    kind = op.kind.removesuffix(BACKWARD_SUFFIX)
-    return factor(calibration, "backward", kind, variant) or factor(calibration, "backward", "other") or 1.0
+    return factor(calibration, "backward", known_kind(op), variant) or factor(calibration, "backward", "other") or 1.0
 
 
 def _filled(width: int | None, half: float) -> float:

@@ -20,6 +20,7 @@ from gpuscope.advisor.timing.class_constants import (
     STARTING_FACTORS,
     STARTING_RATES,
     is_light,
+    known_kind,
 )
 from gpuscope.advisor.timing.device_rates import DeviceRates
 from gpuscope.domain.footprint import Op
@@ -203,13 +204,13 @@ def _constants_of(op: Op, sample: Sample, known: dict[str, int]) -> tuple[str, .
     """Names of compute, bandwidth, half_n, half_k, work, joined, efficiency, kernels, latency, matrix and vector."""
     cpu = sample.device.is_cpu
     variant = roofline.rate_variant(op, sample.device)
-    base = op.kind.removesuffix(BACKWARD_SUFFIX)
+    base = known_kind(op)
     fallback = [f"{OTHER}/{CPU}"] if cpu else [base, OTHER]
     key = next(key for key in (f"{base}/{variant}", *fallback) if f"rate/{key}/compute" in known)
     work, efficiency, joined, kernels = "one", "one", "one", "one"
     if sample.training:
         work = _first(known, f"factor/training/{base}/{variant}", f"factor/training/{base}", "factor/training/other")
-    if base != op.kind:
+    if op.kind.endswith(BACKWARD_SUFFIX):
         efficiency = _first(
             known, f"factor/backward/{base}/{variant}", f"factor/backward/{base}", "factor/backward/other"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from gpuscope.advisor.timing.class_constants import STARTING_RATES, class_rate, is_light
+from gpuscope.advisor.timing.class_constants import STARTING_RATES, class_rate, is_light, known_kind
 from gpuscope.advisor.timing.device_rates import cpu_rates, gpu_rates
 from gpuscope.advisor.timing.roofline import memory_bytes, op_seconds, ops_seconds
 from gpuscope.advisor.timing.time_model import step_on_cpu, step_on_gpu
@@ -58,6 +58,16 @@ def test_a_kind_that_nobody_knows_counts_like_other_work() -> None:
     assert class_rate(calibration, "batch_norm_backward", "nhwc") == class_rate(calibration, "batch_norm", "nhwc")
     emptied = msgspec.structs.replace(calibration, class_rates={"gemm": STARTING_RATES["gemm"]})
     assert class_rate(emptied, "copy") == STARTING_RATES["other"]
+
+
+def test_a_kind_that_nobody_knows_counts_like_the_usual_one_of_its_class() -> None:
+    device = gpu_rates(gpu("rtx-3090"), "float16", shipped_calibration())
+    assert device is not None
+    for kind, class_ in (("conv_3x3", "convolution"), ("linear", "gemm"), ("rms", "normalization")):
+        op = Op(kind=kind, class_=class_, flops=1e12, bytes_read=1e9, bytes_written=1e9, kernels=3, n=64, k=64)
+        usual = msgspec.structs.replace(op, kind=known_kind(op))
+        assert usual.kind != kind
+        assert op_seconds(op, device) == op_seconds(usual, device)
 
 
 def test_a_larger_cache_spares_small_tensors_more_traffic_and_never_much() -> None:
