@@ -4,8 +4,9 @@
     /tmp/timm-venv/bin/pip install torch torchvision timm msgspec
     PYTHONPATH=. /tmp/timm-venv/bin/python tests/accuracy/trace_models.py PAIRS.csv OUT.jsonl [--training]
 
-`PAIRS.csv` has columns `model,img_size`; models already in `OUT.jsonl` are skipped, so that a stopped run goes on.
-`tests/accuracy/pack_models.py` makes resources/calibration/op_tables.jsonl.gz of it.
+`PAIRS.csv` has columns `model,img_size` (those of the published tables that are to be traced); models already in
+`OUT.jsonl` are skipped, so that a stopped run goes on. The shipped tables were made with timm 1.0.31 and torch 2.14.1.
+`tests/accuracy/pack_models.py` makes resources/calibration/op_tables.jsonl.gz of them.
 
 No weight is loaded and nothing is computed: tensors are fake (shapes only), on CUDA dispatch keys, so that the
 operators are those of a GPU run. The operator rows have the form that the probe's recorder writes, and are classified

@@ -132,7 +132,7 @@ def test_a_cpu_is_predicted_from_work_alone_and_surer_from_a_run() -> None:
     footprint = dry_run(table.ops("float32", 1), table.parameters)
     step = step_on_cpu(job_of(footprint), shipped_catalogue().cpu("core-i9-10940x"), None)
     assert step.seconds is not None
-    # Published for one picture, compiled: 16 ms.
+    # Published for one picture, compiled, torch 2.4: 16.6 ms.
     assert 0.01 < step.seconds.mid < 0.05
     assert step_on_cpu(job_of(footprint), None, None).seconds is None
 
