@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QBrush, QColor
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from gpuscope.advisor.validation.outcome import Outcome
@@ -21,6 +21,7 @@ from gpuscope.ui.widgets.wrapping_label import WrappingLabel
 COLOURS = (
     theme.BLUE, theme.ORANGE, theme.BLUISH_GREEN, theme.REDDISH_PURPLE, theme.SKY_BLUE, theme.VERMILLION,
 )  # fmt: skip
+_BRUSHES = tuple(QBrush(QColor(colour)) for colour in COLOURS)
 SYMBOLS = ("o", "s", "t", "d")
 MOST_RANGES = 600
 """With more rows the ranges would cover everything."""
@@ -99,20 +100,24 @@ class OutcomeScatter(QWidget):
     def _draw(self) -> None:
         colours = theme.colours_of(self)
         rows = self.shown_outcomes()
-        spots = []
-        for study in self._studies:
-            number = self._order.index(study.name) if study.name in self._order else 0
-            brush = pg.mkBrush(COLOURS[number % len(COLOURS)])
-            symbol = SYMBOLS[number // len(COLOURS) % len(SYMBOLS)]
-            spots += [
-                {"pos": _log(outcome), "data": outcome, "symbol": symbol, "brush": brush, "size": _SIZE, "pen": None}
-                for outcome in study.outcomes
-                if _drawable(outcome)
-            ]
-        self._marks.setData(spots)
+        places = np.asarray([_log(outcome) for outcome in rows]).reshape(-1, 2)
+        looks = [self._look(study) for study in self._studies for outcome in study.outcomes if _drawable(outcome)]
+        self._marks.setData(
+            x=places[:, 0],
+            y=places[:, 1],
+            data=rows,
+            symbol=[symbol for symbol, _ in looks],
+            brush=[brush for _, brush in looks],
+            size=_SIZE,
+            pen=None,
+        )
         self._draw_ranges(rows if len(rows) <= MOST_RANGES else [], colours.muted)
         self._draw_diagonal(rows, colours.muted)
         self._legend.setText(self._legend_text())
+
+    def _look(self, study: StudyRows) -> tuple[str, QBrush]:
+        number = self._order.index(study.name) if study.name in self._order else 0
+        return SYMBOLS[number // len(COLOURS) % len(SYMBOLS)], _BRUSHES[number % len(COLOURS)]
 
     def _draw_ranges(self, rows: list[Outcome], colour: str) -> None:
         xs: list[float] = []

@@ -21,9 +21,8 @@ _SYMBOLS = {"rent": "o", "buy": "s", "keep": "d"}
 _COLOURS = {"rent": theme.BLUE, "buy": theme.ORANGE, "keep": theme.BLUISH_GREEN}
 _MARK_SIZE = 10
 _CHOSEN_SIZE = 15
-_TIME_UNITS = (("ms", 0.001, (1, 2, 5, 10, 20, 50, 100, 200, 500)), ("s", 1, (1, 2, 5, 10, 20, 30)),
-               ("min", 60, (1, 2, 5, 10, 20, 30)), ("h", 3600, (1, 2, 3, 6, 12)),
-               ("d", 86400, (1, 2, 3, 7, 14, 30, 90, 180, 365, 1000, 3650)))  # fmt: skip
+_TIME_UNITS = (("µs", 1e-6, (1, 5, 20, 100)), ("ms", 0.001, (1, 2, 5, 10, 20, 50, 100, 200, 500)),
+               ("s", 1, (1, 2, 5, 10, 20, 30)), ("min", 60, (1, 2, 5, 10, 20, 30)), ("h", 3600, (1, 2, 3, 6, 12)), ("d", 86400, (1, 2, 3, 7, 14, 30, 90, 180, 365, 1000, 3650)))  # fmt: skip
 TICKS_AT_MOST = 6
 
 
@@ -80,7 +79,7 @@ def nice_durations(low: float, high: float) -> list[float]:
 def say_duration(seconds: float) -> str:
     """`20 min`, `6 h`: in the largest unit that is not longer."""
     fitting = [(unit, unit_s) for unit, unit_s, _ in _TIME_UNITS if unit_s <= seconds * 1.001]
-    unit, unit_s = fitting[-1] if fitting else ("ms", 0.001)
+    unit, unit_s = fitting[-1] if fitting else ("µs", 1e-6)
     return f"{seconds / unit_s:.4g} {unit}"
 
 
