@@ -86,11 +86,13 @@ def remarks(result: StudyResult) -> Iterator[str]:
             f"{result.name}: the 90% ranges hold {percent(overall.coverage)} of {overall.rows} rows, fewer than "
             f"{COVERAGE_GOAL:.0%}."
         )
-    for stratum in result.summary.strata:
-        if stratum.flagged and stratum.figures.rows < overall.rows:
-            yield (
-                f"{result.name}: the ranges are too narrow for {stratum.by} {stratum.name} "
-                f"({percent(stratum.figures.coverage)} of {stratum.figures.rows} rows inside)."
-            )
+    narrow = [part for part in result.summary.strata if part.flagged and part.figures.rows < overall.rows]
+    for stratum in narrow:
+        yield (
+            f"{result.name}: the ranges are too narrow for {stratum.by} {stratum.name} "
+            f"({percent(stratum.figures.coverage)} of {stratum.figures.rows} rows inside)."
+        )
     if result.met is False:
         yield f"{result.name} misses its goal of {goal_text(result.goal)}. {result.tried}".rstrip()
+    elif narrow and result.tried:
+        yield f"{result.name}: {result.tried}"

@@ -71,7 +71,9 @@ def test_progress_is_only_for_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_failures_refusals_and_narrow_ranges_are_said() -> None:
     missed = [outcome(2.0, gpu="l4")] * 30 + [outcome(1.0)] * 10
-    found = list(remarks(study(summary_of([*missed, outcome(None, refusal="no rates")]))))
+    narrow = study(summary_of([*missed, outcome(None, refusal="no rates")]), tried="Two constants.")
+    found = list(remarks(narrow))
+    assert found[-1] == "made-up: Two constants."
     assert "made-up: no prediction for 1 rows (no rates)." in found
     assert "made-up: the 90% ranges hold 25% of 40 rows, fewer than 88%." in found
     assert "made-up: the ranges are too narrow for gpu l4 (0% of 30 rows inside)." in found
