@@ -108,17 +108,7 @@ def prepare(
     precision = precision_of(constraints.precision) if constraints.precision else source_precision
     if halves_activations(precision) and not halves_activations(source_precision):
         assumptions.append(f"In {precision} the parameters stay in float32 and autocast casts them for each step.")
-    device = footprint.devices[0] if footprint.devices else None
-    source_gpu = None
-    if device is not None:
-        source_gpu = catalogue.gpu(device.gpu) or catalogue.match_gpu(device.name, device.memory_bytes)
-        if source_gpu is None:
-            assumptions.append(
-                f"The catalogue does not know the GPU of the run ({device.name or 'no name'}): its speed tells nothing "
-                "about other GPUs, so times come from the operators' work alone."
-            )
-    elif footprint.device_unknown:
-        assumptions.append("What the run ran on is not known, so its step time tells nothing about other machines.")
+    source_gpu = _source_gpu(footprint, catalogue, assumptions)
     ops, stage_note = to_stage(footprint.ops, footprint.workload.stage, stage, calibration)
     if stage_note:
         assumptions.append(stage_note)
@@ -148,6 +138,22 @@ def prepare(
         assumptions=tuple(assumptions),
         calibration=calibration,
     )
+
+
+def _source_gpu(footprint: Footprint, catalogue: Catalogue, assumptions: list[str]) -> GpuSpec | None:
+    """The GPU of the run; None, with what follows from that, where it is not known or there was none."""
+    if not footprint.devices:
+        if footprint.device_unknown:
+            assumptions.append("What the run ran on is not known, so its step time tells nothing about other machines.")
+        return None
+    device = footprint.devices[0]
+    found = catalogue.gpu(device.gpu) or catalogue.match_gpu(device.name, device.memory_bytes)
+    if found is None:
+        assumptions.append(
+            f"The catalogue does not know the GPU of the run ({device.name or 'no name'}): its speed tells nothing "
+            "about other GPUs, so times come from the operators' work alone."
+        )
+    return found
 
 
 def _parameters(footprint: Footprint) -> float | None:
