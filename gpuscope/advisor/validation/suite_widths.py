@@ -2,7 +2,7 @@
 
 A range is made of several doubts whose squares add up in the logarithm. Of each published row it is known how far the
 prediction was off and how wide its range was; so the width that one doubt needs there is what the others leave open.
-The width that ships holds 90% of all rows, and 82% of those of every GPU and every family of models with enough rows.
+The width that ships holds 90% of all rows, and 82% of every GPU's and every family's in each study with enough rows.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ def _width(
                 others += _squared_log(factor) - _squared_log(doubt(each, shipped).factor)
             left = math.sqrt(max(0.0, outcome.log_ratio**2 - max(0.0, others)))
             everything.append(left)
-            needed[outcome.gpu].append(left)
-            needed[outcome.family].append(left)
+            needed[f"{outcome.study} {outcome.gpu}"].append(left)
+            needed[f"{outcome.study} {outcome.family}"].append(left)
     width = conformal_quantile(everything, COVERED)
     for values in needed.values():
         if len(values) >= STRATUM_ROWS:

@@ -21,7 +21,10 @@ DESCRIPTION = (
 )
 CASE = ""
 GOAL = None
-TRIED = ""
+TRIED = (
+    "Layer norms of wide rows take half as long again as the same bytes in narrow ones, which is what the constants "
+    "come from: they are predicted too fast, and their ranges hold fewer than they should."
+)
 
 _SIZE = 4.0
 _EVERY = 4

@@ -25,9 +25,9 @@ DESCRIPTION = (
 CASE = "no-run"
 GOAL = None
 TRIED = (
-    "NVIDIA cards that are not held down by power are within 5 to 15%. A card on 75 W of a chip that nothing was "
-    "measured on (L4, T4, P4) is predicted too fast, and AMD's matrix units for FP32 are not in the catalogue's peaks, "
-    "so its cards are predicted too slow: specifications tell neither."
+    "The median is within the goal, and so are NVIDIA cards that power does not hold down. The tail is cards on the "
+    "slot's 75 W (L4, T4, P4): of a chip that nothing was measured on, specifications do not tell what a TFLOPS takes, "
+    "so they are predicted too fast. AMD's matrix units in FP32, which the catalogue's peaks leave out, are counted."
 )
 
 
