@@ -12,8 +12,7 @@ from gpuscope.cli.economics import add_economics, economics_from
 from gpuscope.domain.money import to_usd
 from gpuscope.domain.recommendation import Constraints
 from gpuscope.domain.serving import ServingTarget
-
-_GIB = 1024**3
+from gpuscope.domain.units import GIB
 
 
 class Asked(NamedTuple):
@@ -72,7 +71,7 @@ def asked(options: argparse.Namespace) -> Asked:
         gpus=options.gpus,
         counts=options.counts,
         max_nodes=options.max_nodes,
-        minimum_memory_bytes=None if memory is None else round(memory * _GIB),
+        minimum_memory_bytes=None if memory is None else round(memory * GIB),
         interconnects=options.interconnect,
         networks=options.network,
         form_factors=options.form_factor,

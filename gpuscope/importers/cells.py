@@ -16,6 +16,11 @@ class Cell(NamedTuple):
     reason: Reason | None = None
 
 
+def rounded(cell: Cell | None) -> int | None:
+    """A whole number of bytes or the like; None where it is not there."""
+    return None if cell is None or cell.reason is not None else round(cell.value)
+
+
 _WORDS: dict[str, Reason] = {
     "": Reason.NO_DATA,
     "-": Reason.NOT_SUPPORTED,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from gpuscope.domain.device import Device
+from gpuscope.domain.units import GIB, KIB, MIB
 from gpuscope.errors import UsageError
 from gpuscope.importers.cells import parse_cell
 from gpuscope.importers.monitors.wide_csv import SECONDS, TIME, Target, heading_of, read_rows
@@ -16,7 +17,6 @@ from gpuscope.importers.times import parse_time
 
 KIND, DESCRIPTION = "mapped_csv", "table with columns that were mapped"
 
-_MIB, _GIB = 1024.0**2, 1024.0**3
 IGNORED = "ignore"
 """What a column is mapped to that is not to be read."""
 TIME_NAME, SECONDS_NAME = "time", "seconds"
@@ -48,11 +48,11 @@ _WORDS: tuple[tuple[str, str], ...] = (
 _HOST = re.compile(r"\b(cpu|ram|host|system|swap|disk|net\w*|loss|step|epoch|batch)\b")
 _INDEX = re.compile(r"(?:gpu|cuda|device|card)[ _:.#]*(\d+)")
 _UNITS = {
-    "mib": _MIB,
-    "mb": _MIB,
-    "gib": _GIB,
-    "gb": _GIB,
-    "kib": 1024.0,
+    "mib": MIB,
+    "mb": MIB,
+    "gib": GIB,
+    "gb": GIB,
+    "kib": KIB,
     "b": 1.0,
     "bytes": 1.0,
     "kw": 1e3,
@@ -159,7 +159,7 @@ def _scale(name: str, value: str, meaning: str) -> float:
     if meaning.endswith("_bytes"):
         if text:
             return _UNITS.get(text, 1.0)
-        return _MIB if cell.reason is None and cell.value < _PLAUSIBLE_MIB else 1.0
+        return MIB if cell.reason is None and cell.value < _PLAUSIBLE_MIB else 1.0
     return _UNITS.get(text, 1.0) if text in {"kw", "mw"} else 1.0
 
 

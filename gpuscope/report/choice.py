@@ -122,7 +122,7 @@ def _no_price(choice: Candidate, texts: Texts) -> str:
 def _acquisition(choice: Candidate, texts: Texts) -> tuple[Figure, ...]:
     offer = choice.offer
     no_offer, unknown = _no_price(choice, texts), texts("missing.catalogue")
-    memory = None if offer is None or offer.memory_gib is None else offer.memory_gib * 1024**3
+    memory = None if offer is None or offer.memory_gib is None else offer.memory_gib * GIB
     return (
         figure("choice.configuration", candidate_name(choice, texts)),
         figure("choice.nodes", choice.nodes, "count"),

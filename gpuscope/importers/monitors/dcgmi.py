@@ -8,6 +8,7 @@ import re
 from gpuscope.domain.device import Device
 from gpuscope.domain.reasons import Reason
 from gpuscope.importers.cells import Cell, parse_cell
+from gpuscope.importers.notes import NO_TIMES, OTHER_WIDTH, add_lost
 from gpuscope.importers.reading import Note, Reading
 from gpuscope.importers.text import decode
 from gpuscope.importers.times import parse_time
@@ -47,12 +48,8 @@ def read_dmon(data: bytes) -> Reading:
                 _add_row(reading, f"{row.group(1)} {row.group(2)}", int(row.group(2)), names, cells)
             else:
                 lost.append(number)
-    if lost:
-        sentence = "Rows have another number of columns than their heading and were left out."
-        reading.notes.append(Note(code="lost", sentence=sentence, line=lost[0], count=len(lost)))
-    reading.notes.append(
-        Note(code="missing", sentence="The rows have no time stamps: they are in order, a second apart.")
-    )
+    add_lost(reading, lost, OTHER_WIDTH)
+    reading.notes.append(NO_TIMES)
     return reading
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 
 from gpuscope.domain.device import Device
+from gpuscope.domain.units import MIB
 from gpuscope.errors import UsageError
-from gpuscope.importers.cells import Cell, parse_cell
+from gpuscope.importers.cells import Cell, parse_cell, rounded
 from gpuscope.importers.reading import ImportedProcess, Note, Reading
 from gpuscope.importers.text import decode
 from gpuscope.importers.times import parse_time
@@ -17,8 +18,7 @@ from gpuscope.importers.times import parse_time
 TEXT_KIND, JSON_KIND = "gpustat_text", "gpustat_json"
 TEXT_DESCRIPTION, JSON_DESCRIPTION = "gpustat, text", "gpustat --json"
 
-_MIB = 1024**2
-_UNACCOUNTED_BYTES = 64 * _MIB
+_UNACCOUNTED_BYTES = 64 * MIB
 """What drivers and rounding leave without a process; more is somebody's."""
 _GPU = re.compile(r"\[(\d+)\] (.+?)\s*\|\s*(\S+?)\s*°?C,(.*?)\|\s*(\d+)\s*/\s*(\d+)\s*MB\s*\|?(.*)")
 _HEAD = re.compile(r"(\S+)\s+([A-Z][a-z]{2} [A-Z][a-z]{2}\s+\d+ \d+:\d+:\d+ \d{4})\s*([\d.]+)?")
@@ -53,22 +53,22 @@ def _add_line(reading: Reading, match: re.Match[str], wall_s: float, driver: str
     cells = {
         "temperature_c": parse_cell(temperature)[0],
         "utilization_gpu_percent": parse_cell(utilization.group(1).replace("?", "") if utilization else "")[0],
-        "memory_used_bytes": Cell(float(used) * _MIB),
-        "memory_total_bytes": Cell(float(total) * _MIB),
+        "memory_used_bytes": Cell(float(used) * MIB),
+        "memory_total_bytes": Cell(float(total) * MIB),
     }
     if power is not None:
         cells["power_w"], cells["power_limit_w"] = (parse_cell(part.replace("?", ""))[0] for part in power.groups())
     device = Device(
-        uuid=f"GPU {index}", index=int(index), name=name, driver_version=driver, memory_total_bytes=int(total) * _MIB
+        uuid=f"GPU {index}", index=int(index), name=name, driver_version=driver, memory_total_bytes=int(total) * MIB
     )
     reading.add(index, device, wall_s, cells)
     listed = [
-        ImportedProcess(pid=None, name=user, device=index, memory_bytes=int(size) * _MIB, wall_s=wall_s)
+        ImportedProcess(pid=None, name=user, device=index, memory_bytes=int(size) * MIB, wall_s=wall_s)
         for user, size in _PROCESS.findall(rest)
     ]
     reading.processes += listed
     if listed:
-        add_unaccounted(reading, f"GPU {index}", int(used) * _MIB, listed)
+        add_unaccounted(reading, f"GPU {index}", int(used) * MIB, listed)
 
 
 def add_unaccounted(reading: Reading, name: str, used_bytes: int, processes: list[ImportedProcess]) -> None:
@@ -76,8 +76,8 @@ def add_unaccounted(reading: Reading, name: str, used_bytes: int, processes: lis
     listed = sum(process.memory_bytes or 0 for process in processes)
     rest = used_bytes - listed
     if rest > _UNACCOUNTED_BYTES:
-        sentence = f"{name}: {rest / _MIB:.0f} MiB of the {used_bytes / _MIB:.0f} MiB in use are unaccounted for: the "
-        sentence += f"processes that are listed hold {listed / _MIB:.0f} MiB."
+        sentence = f"{name}: {rest / MIB:.0f} MiB of the {used_bytes / MIB:.0f} MiB in use are unaccounted for: the "
+        sentence += f"processes that are listed hold {listed / MIB:.0f} MiB."
         reading.notes.append(Note(code="contradiction", sentence=sentence))
 
 
@@ -107,8 +107,8 @@ _FIELDS = {
     "temperature.gpu": ("temperature_c", 1), "fan.speed": ("fan_percent", 1),
     "utilization.gpu": ("utilization_gpu_percent", 1), "utilization.enc": ("encoder_percent", 1),
     "utilization.dec": ("decoder_percent", 1), "power.draw": ("power_w", 1),
-    "enforced.power.limit": ("power_limit_w", 1), "memory.used": ("memory_used_bytes", _MIB),
-    "memory.total": ("memory_total_bytes", _MIB),
+    "enforced.power.limit": ("power_limit_w", 1), "memory.used": ("memory_used_bytes", MIB),
+    "memory.total": ("memory_total_bytes", MIB),
 }  # fmt: skip
 
 
@@ -118,14 +118,13 @@ def _add_json(reading: Reading, gpu: dict[str, Any], wall_s: float, driver: Any)
         if name in gpu:
             cell = parse_cell("" if gpu[name] is None else str(gpu[name]))[0]
             cells[field] = cell._replace(value=cell.value * scale)
-    total = cells.get("memory_total_bytes")
     key = str(gpu.get("uuid") or gpu["index"])
     device = Device(
         uuid=key,
         index=int(gpu["index"]),
         name=str(gpu.get("name", "unknown GPU")),
         driver_version=None if driver is None else str(driver),
-        memory_total_bytes=None if total is None or total.reason else round(total.value),
+        memory_total_bytes=rounded(cells.get("memory_total_bytes")),
     )
     reading.add(key, device, wall_s, cells)
     listed = [
@@ -133,7 +132,7 @@ def _add_json(reading: Reading, gpu: dict[str, Any], wall_s: float, driver: Any)
             pid=process.get("pid"),
             name=process.get("command"),
             device=key,
-            memory_bytes=None if (size := process.get("gpu_memory_usage")) is None else int(size) * _MIB,
+            memory_bytes=None if (size := process.get("gpu_memory_usage")) is None else int(size) * MIB,
             wall_s=wall_s,
         )
         for process in gpu.get("processes") or []

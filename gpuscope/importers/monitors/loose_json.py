@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from gpuscope.domain.device import Device
+from gpuscope.domain.units import MIB
 from gpuscope.errors import UsageError
 from gpuscope.importers.cells import Cell, parse_cell
 from gpuscope.importers.reading import Note, Reading
@@ -17,13 +18,12 @@ from gpuscope.importers.times import parse_time
 KIND, DESCRIPTION = "other_json", "JSON object with GPU figures"
 
 _BARE = re.compile(r"(?<=[:,])\s*\[?(?:N/A|Not Supported|Unknown Error)\]?\s*(?=[,}\]\n])")
-_MIB = 1024.0**2
 _NAMES: dict[str, tuple[str, float]] = {
     "temperature": ("temperature_c", 1), "temp": ("temperature_c", 1), "gpu_temp": ("temperature_c", 1),
     "utilization": ("utilization_gpu_percent", 1), "gpu_utilization": ("utilization_gpu_percent", 1),
     "gpu_util": ("utilization_gpu_percent", 1), "util": ("utilization_gpu_percent", 1),
-    "memory": ("memory_used_bytes", _MIB), "memory_used": ("memory_used_bytes", _MIB),
-    "mem_used": ("memory_used_bytes", _MIB), "memory_total": ("memory_total_bytes", _MIB),
+    "memory": ("memory_used_bytes", MIB), "memory_used": ("memory_used_bytes", MIB),
+    "mem_used": ("memory_used_bytes", MIB), "memory_total": ("memory_total_bytes", MIB),
     "power": ("power_w", 1), "power_draw": ("power_w", 1), "power_usage": ("power_w", 1),
 }  # fmt: skip
 """Names that such files use; memory counts as MiB, as nvidia-smi prints it."""

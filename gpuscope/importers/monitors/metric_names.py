@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-_MIB = 1024.0**2
+from gpuscope.domain.units import MIB
 
 
 class Metric(NamedTuple):
@@ -21,10 +21,10 @@ METRICS: dict[str, Metric] = {
     "DCGM_FI_DEV_MEM_COPY_UTIL": Metric("utilization_memory_percent"),
     "DCGM_FI_DEV_ENC_UTIL": Metric("encoder_percent"),
     "DCGM_FI_DEV_DEC_UTIL": Metric("decoder_percent"),
-    "DCGM_FI_DEV_FB_TOTAL": Metric("memory_total_bytes", _MIB),
-    "DCGM_FI_DEV_FB_USED": Metric("memory_used_bytes", _MIB),
-    "DCGM_FI_DEV_FB_FREE": Metric("memory_free_bytes", _MIB),
-    "DCGM_FI_DEV_FB_RESERVED": Metric("memory_reserved_bytes", _MIB),
+    "DCGM_FI_DEV_FB_TOTAL": Metric("memory_total_bytes", MIB),
+    "DCGM_FI_DEV_FB_USED": Metric("memory_used_bytes", MIB),
+    "DCGM_FI_DEV_FB_FREE": Metric("memory_free_bytes", MIB),
+    "DCGM_FI_DEV_FB_RESERVED": Metric("memory_reserved_bytes", MIB),
     "DCGM_FI_DEV_POWER_USAGE": Metric("power_w"),
     "DCGM_FI_DEV_POWER_MGMT_LIMIT": Metric("power_limit_w"),
     "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION": Metric("energy_j", 1e-3),
@@ -40,8 +40,8 @@ METRICS: dict[str, Metric] = {
     "dcgm_mem_copy_utilization": Metric("utilization_memory_percent"),
     "dcgm_enc_utilization": Metric("encoder_percent"),
     "dcgm_dec_utilization": Metric("decoder_percent"),
-    "dcgm_fb_used": Metric("memory_used_bytes", _MIB),
-    "dcgm_fb_free": Metric("memory_free_bytes", _MIB),
+    "dcgm_fb_used": Metric("memory_used_bytes", MIB),
+    "dcgm_fb_free": Metric("memory_free_bytes", MIB),
     "dcgm_power_usage": Metric("power_w"),
     "dcgm_total_energy_consumption": Metric("energy_j", 1e-3),
     "dcgm_gpu_temp": Metric("temperature_c"),

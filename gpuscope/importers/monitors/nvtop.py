@@ -9,8 +9,9 @@ import msgspec
 
 from gpuscope.domain.device import Device
 from gpuscope.errors import UsageError
-from gpuscope.importers.cells import parse_cell
-from gpuscope.importers.reading import Note, Reading
+from gpuscope.importers.cells import parse_cell, rounded
+from gpuscope.importers.notes import one_moment
+from gpuscope.importers.reading import Reading
 from gpuscope.importers.text import decode
 
 KIND, DESCRIPTION = "nvtop_snapshot", "nvtop -s, JSON"
@@ -46,13 +47,12 @@ def read(data: bytes) -> Reading:
             for name, value in gpu.items()
             if name != "device_name" and not isinstance(value, list)
         }
-        total = cells.get("memory_total_bytes")
         device = Device(
             uuid=f"GPU {index}",
             index=index,
             name=str(gpu.get("device_name") or "unknown GPU"),
-            memory_total_bytes=None if total is None or total.reason else round(total.value),
+            memory_total_bytes=rounded(cells.get("memory_total_bytes")),
         )
         reading.add(f"GPU {index}", device, 0.0, cells)
-    reading.notes.append(Note(code="missing", sentence="nvtop's JSON has no time: it counts as one moment."))
+    reading.notes.append(one_moment("nvtop's JSON"))
     return reading

@@ -13,8 +13,9 @@ import msgspec
 from gpuscope.domain.device import Device
 from gpuscope.domain.reasons import Reason
 from gpuscope.errors import UsageError
-from gpuscope.importers.cells import Cell, parse_cell
+from gpuscope.importers.cells import Cell, parse_cell, rounded
 from gpuscope.importers.monitors.metric_names import METRICS, PREFIXES
+from gpuscope.importers.notes import add_lost
 from gpuscope.importers.reading import Note, Reading
 from gpuscope.importers.text import decode
 
@@ -54,9 +55,7 @@ def read_text(data: bytes) -> Reading:
             bad.append(number)
         if point is not None:
             points.append(point)
-    if bad:
-        sentence = "Lines have no number for a value; they count as missing."
-        reading.notes.append(Note(code="lost", sentence=sentence, line=bad[0], count=len(bad)))
+    add_lost(reading, bad, "Lines have no number for a value; they count as missing.")
     _fill(reading, points)
     return reading
 
@@ -133,14 +132,14 @@ def _key(labels: dict[str, str]) -> str:
 
 
 def _device(key: str, position: int, labels: dict[str, str], cells: dict[str, Cell]) -> Device:
-    index, total = labels.get("gpu", ""), cells.get("memory_total_bytes")
+    index = labels.get("gpu", "")
     return Device(
         uuid=key,
         index=int(index) if index.isdigit() else position,
         name=labels.get("modelName") or labels.get("name") or "unknown GPU",
         kind="mig" if labels.get("GPU_I_ID") else "gpu",
         driver_version=labels.get("DCGM_FI_DRIVER_VERSION") or labels.get("driver_version"),
-        memory_total_bytes=None if total is None or total.reason else round(total.value),
+        memory_total_bytes=rounded(cells.get("memory_total_bytes")),
     )
 
 

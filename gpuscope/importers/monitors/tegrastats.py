@@ -7,6 +7,7 @@ import re
 from gpuscope.domain.device import Device
 from gpuscope.domain.reasons import Reason
 from gpuscope.importers.cells import Cell
+from gpuscope.importers.notes import add_lost
 from gpuscope.importers.reading import Note, Reading
 from gpuscope.importers.text import decode
 from gpuscope.importers.times import parse_time
@@ -38,9 +39,7 @@ def read(data: bytes) -> Reading:
             _add_line(reading, match, line)
         elif line.strip():
             lost.append(number)
-    if lost:
-        sentence = "Lines that are no lines of tegrastats were left out."
-        reading.notes.append(Note(code="lost", sentence=sentence, line=lost[0], count=len(lost)))
+    add_lost(reading, lost, "Lines that are no lines of tegrastats were left out.")
     if any(0 < int(first or 0) <= 12 and 0 < int(second or 0) <= 12 and first != second for first, second in dates):
         sentence = "The dates may be month-day-year or day-month-year: month first is assumed."
         reading.notes.append(Note(code="assumed", sentence=sentence))

@@ -8,16 +8,17 @@ from typing import Any
 import msgspec
 
 from gpuscope.domain.device import Device
+from gpuscope.domain.units import MIB
 from gpuscope.errors import UsageError
-from gpuscope.importers.cells import Cell, parse_cell
-from gpuscope.importers.reading import Note, Reading
+from gpuscope.importers.cells import Cell, parse_cell, rounded
+from gpuscope.importers.notes import one_moment
+from gpuscope.importers.reading import Reading
 from gpuscope.importers.text import decode
 
 ROCM_KIND, AMD_KIND = "rocm_smi_json", "amd_smi_json"
 ROCM_DESCRIPTION, AMD_DESCRIPTION = "rocm-smi --json", "amd-smi metric --json"
 
 _CARD = re.compile(r"card(\d+)")
-_MIB = 1024.0**2
 _ROCM: dict[str, tuple[str, ...]] = {
     "temperature_c": ("Temperature (Sensor edge) (C)", "Temperature (Sensor junction) (C)"),
     "temperature_memory_c": ("Temperature (Sensor memory) (C)",),
@@ -59,12 +60,8 @@ def read_rocm(data: bytes) -> Reading:
             names = ("Card Series", "Card series", "Card Model", "Card model", "Device Name")
             title = next((str(card[name]) for name in names if card.get(name)), "unknown AMD GPU")
             reading.add(name, _device(card, name, int(match.group(1)), title, driver, cells), 0.0, cells)
-    reading.notes.append(_without_time("rocm-smi"))
+    reading.notes.append(one_moment("rocm-smi's JSON"))
     return reading
-
-
-def _without_time(tool: str) -> Note:
-    return Note(code="missing", sentence=f"{tool}'s JSON has no time: it counts as one moment.")
 
 
 def _decoded(data: bytes, tool: str) -> dict[str, Any]:
@@ -87,7 +84,6 @@ def _first(card: dict[str, Any], names: tuple[str, ...]) -> Cell | None:
 
 
 def _device(card: dict[str, Any], key: str, index: int, title: str, driver: Any, cells: dict[str, Cell]) -> Device:
-    total = cells.get("memory_total_bytes")
     return Device(
         uuid=str(card.get("Unique ID") or key),
         index=index,
@@ -95,7 +91,7 @@ def _device(card: dict[str, Any], key: str, index: int, title: str, driver: Any,
         vendor="AMD",
         pci_bus_id=card.get("PCI Bus"),
         driver_version=None if driver is None else str(driver),
-        memory_total_bytes=None if total is None or total.reason else round(total.value),
+        memory_total_bytes=rounded(cells.get("memory_total_bytes")),
     )
 
 
@@ -134,7 +130,7 @@ def read_amd(data: bytes) -> Reading:
         cells = {field: cell for field, paths in _AMD.items() if (cell := _at(gpu, paths)) is not None}
         key = f"GPU {gpu['gpu']}"
         reading.add(key, _device({}, key, gpu["gpu"], "unknown AMD GPU", None, cells), 0.0, cells)
-    reading.notes.append(_without_time("amd-smi"))
+    reading.notes.append(one_moment("amd-smi's JSON"))
     return reading
 
 
@@ -146,5 +142,5 @@ def _at(gpu: dict[str, Any], paths: tuple[tuple[str, ...], ...]) -> Cell | None:
         if value is not None:
             unit = str(value.get("unit", "")) if isinstance(value, dict) else ""
             cell = parse_cell(str(value.get("value", "") if isinstance(value, dict) else value))[0]
-            return cell._replace(value=cell.value * (_MIB if unit.upper() in {"MB", "MIB"} else 1.0))
+            return cell._replace(value=cell.value * (MIB if unit.upper() in {"MB", "MIB"} else 1.0))
     return None

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from gpuscope.domain.device import Device
 from gpuscope.domain.reasons import Reason
 from gpuscope.importers.cells import Cell, parse_cell
+from gpuscope.importers.notes import OTHER_WIDTH
 from gpuscope.importers.reading import Note, Reading
 from gpuscope.importers.times import parse_time
 
@@ -55,8 +56,7 @@ def read_rows(reading: Reading, lines: list[str], targets: list[Target | None], 
             reading.add(key, make(key), wall_s, figures)
     reading.rows = sum(1 for line in lines if line.strip()) - len(lost)
     if lost:
-        sentence = "Rows have another number of columns than the heading and were left out."
-        reading.notes.append(Note(code="lost", sentence=sentence, count=len(lost)))
+        reading.notes.append(Note(code="lost", sentence=OTHER_WIDTH, count=len(lost)))
 
 
 def heading_of(line: str) -> list[str]:

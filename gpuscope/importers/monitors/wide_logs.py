@@ -6,7 +6,9 @@ import re
 from typing import NamedTuple
 
 from gpuscope.domain.device import Device
+from gpuscope.domain.units import GIB, KIB, MIB
 from gpuscope.importers.monitors.wide_csv import SECONDS, TIME, Target, heading_of, read_rows
+from gpuscope.importers.notes import add_encoding
 from gpuscope.importers.reading import ImportedProcess, Note, Reading
 from gpuscope.importers.text import decode
 
@@ -14,9 +16,6 @@ GPUZ_KIND, WANDB_KIND, NVITOP_KIND = "gpu_z_log", "wandb_csv", "nvitop_csv"
 GPUZ_DESCRIPTION = "GPU-Z sensor log"
 WANDB_DESCRIPTION = "Weights & Biases, chart of system metrics as CSV"
 NVITOP_DESCRIPTION = "nvitop collector, CSV"
-
-_MIB = 1024.0**2
-_GIB = 1024.0**3
 
 
 class _Named(NamedTuple):
@@ -36,8 +35,8 @@ _GPUZ: dict[str, _Named] = {
     "gpu load [%]": _Named("utilization_gpu_percent"),
     "memory controller load [%]": _Named("utilization_memory_percent"),
     "video engine load [%]": _Named("encoder_percent"),
-    "memory used (dedicated) [mb]": _Named("memory_used_bytes", _MIB),
-    "memory used [mb]": _Named("memory_used_bytes", _MIB),
+    "memory used (dedicated) [mb]": _Named("memory_used_bytes", MIB),
+    "memory used [mb]": _Named("memory_used_bytes", MIB),
     "board power draw [w]": _Named("power_w"),
     "gpu power [w]": _Named("power_w"),
     "power consumption (w) [w]": _Named("power_w"),
@@ -56,8 +55,7 @@ def read_gpuz(data: bytes) -> Reading:
     if b"\0" in data:
         sentence = f"{data.count(0)} NUL bytes were skipped: what the program had written there was lost in a crash."
         reading.notes.append(Note(code="lost", sentence=sentence))
-    if encoding not in {"utf-8", "ascii"}:
-        reading.notes.append(Note(code="encoding", sentence=f"The file is in {encoding}."))
+    add_encoding(reading, encoding)
     lines = [line for line in text.split("\n") if line.strip()]
     names = heading_of(lines[0])
     rows = [line for line in lines[1:] if heading_of(line) != names]
@@ -140,7 +138,7 @@ _NVITOP_FIELDS = {
     "power_usage": "power_w", "temperature": "temperature_c", "fan_speed": "fan_percent",
     "sm_clock": "clock_sm_mhz", "memory_clock": "clock_memory_mhz",
 }  # fmt: skip
-_NVITOP_SCALES = {"MiB": _MIB, "GiB": _GIB, "KiB": 1024.0, "B": 1.0}
+_NVITOP_SCALES = {"MiB": MIB, "GiB": GIB, "KiB": KIB, "B": 1.0}
 
 
 def recognises_nvitop(head: str) -> bool:

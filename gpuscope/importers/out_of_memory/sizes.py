@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
+from gpuscope.domain.units import GIB, KIB, MIB
+
 _UNITS = {
     "": 1, "b": 1, "byte": 1, "bytes": 1,
-    "k": 1024, "kb": 1024, "kib": 1024,
-    "m": 1024**2, "mb": 1024**2, "mib": 1024**2,
-    "g": 1024**3, "gb": 1024**3, "gib": 1024**3,
-    "t": 1024**4, "tb": 1024**4, "tib": 1024**4,
+    "k": KIB, "kb": KIB, "kib": KIB,
+    "m": MIB, "mb": MIB, "mib": MIB,
+    "g": GIB, "gb": GIB, "gib": GIB,
+    "t": KIB * GIB, "tb": KIB * GIB, "tib": KIB * GIB,
 }  # fmt: skip
 """All frameworks count in powers of 1024, whether they write MB or MiB."""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+from gpuscope.domain.units import MIB
 from gpuscope.importers.cells import parse_cell
+from gpuscope.importers.notes import add_lost
 from gpuscope.importers.reading import ImportedProcess, Reading
-from gpuscope.importers.smi.dmon import add_lost
 from gpuscope.importers.smi.fields import canonical
 from gpuscope.importers.text import decode
 from gpuscope.importers.times import parse_time
@@ -15,7 +16,6 @@ KIND = "smi_apps_csv"
 DESCRIPTION = "nvidia-smi --query-compute-apps, CSV"
 
 _PROCESS, _MEMORY = "process_name", "used_gpu_memory"
-_MIB = 1024**2
 
 
 def recognises(head: str) -> bool:
@@ -74,7 +74,7 @@ def _process(cells: dict[str, str]) -> ImportedProcess | None:
         pid=int(pid) if pid.isdigit() else None,
         name=cells.get(_PROCESS),
         device=device,
-        memory_bytes=None if math.isnan(memory) else round(memory * _MIB),
+        memory_bytes=None if math.isnan(memory) else round(memory * MIB),
         kind="compute",
         wall_s=None if time is None else time[0],
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gpuscope.importers.reading import Note, Reading
+from gpuscope.importers.notes import add_lost
+from gpuscope.importers.reading import Reading
 from gpuscope.importers.smi.columns import Column
 from gpuscope.importers.smi.monitor_table import Heading, heading_of, rows_of
 from gpuscope.importers.smi.rows import RowCollector
@@ -42,13 +43,6 @@ def read(data: bytes) -> Reading:
     collector.finish()
     add_lost(reading, lost)
     return reading
-
-
-def add_lost(reading: Reading, lines: list[int]) -> None:
-    """Note the lines that are no rows; none is no note."""
-    if lines:
-        sentence = "Lines that are no rows of this table were left out."
-        reading.notes.append(Note(code="lost", sentence=sentence, line=lines[0], count=len(lines)))
 
 
 def _columns(heading: Heading) -> list[Column]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_MIB = 1024.0**2
+from gpuscope.domain.units import GIB, KIB, MIB
 
 
 class Figure(NamedTuple):
@@ -25,10 +25,10 @@ FIGURES: dict[str, Figure] = {
     "utilization.memory": Figure("utilization_memory_percent"),
     "utilization.encoder": Figure("encoder_percent"),
     "utilization.decoder": Figure("decoder_percent"),
-    "memory.total": Figure("memory_total_bytes", _MIB),
-    "memory.used": Figure("memory_used_bytes", _MIB),
-    "memory.free": Figure("memory_free_bytes", _MIB),
-    "memory.reserved": Figure("memory_reserved_bytes", _MIB),
+    "memory.total": Figure("memory_total_bytes", MIB),
+    "memory.used": Figure("memory_used_bytes", MIB),
+    "memory.free": Figure("memory_free_bytes", MIB),
+    "memory.reserved": Figure("memory_reserved_bytes", MIB),
     "power.draw": Figure("power_w"),
     "power.draw.average": Figure("power_w"),
     "power.draw.instant": Figure("power_instant_w"),
@@ -81,10 +81,13 @@ REASON_BITS = {
 }  # fmt: skip
 """NVML's clock-event bits by the name of their column."""
 
+PROCESS_KINDS = {"C": "compute", "M+C": "compute", "G": "graphics", "C+G": "both"}
+"""Kinds of processes by nvidia-smi's letters; M+C is a process under MPS."""
+
 _UNIT = re.compile(r"\s*\[([^\]]*)\]\s*$")
 _SCALES = {
     "%": 1.0, "w": 1.0, "mw": 1e-3, "mhz": 1.0, "c": 1.0, "mj": 1e-3, "j": 1.0, "kj": 1e3,
-    "mb/s": 1e6, "mib": _MIB, "mb": _MIB, "kib": 1024.0, "kb": 1024.0, "gib": 1024.0**3, "gb": 1024.0**3, "b": 1.0,
+    "mb/s": 1e6, "mib": MIB, "mb": MIB, "kib": KIB, "kb": KIB, "gib": GIB, "gb": GIB, "b": 1.0,
 }  # fmt: skip
 """From a printed unit to that of a sample's field; nvidia-smi's MB are MiB."""
 

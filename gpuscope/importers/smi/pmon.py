@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 
+from gpuscope.domain.units import MIB
 from gpuscope.importers.cells import parse_cell
+from gpuscope.importers.notes import add_lost
 from gpuscope.importers.reading import ImportedProcess, Reading
-from gpuscope.importers.smi.dmon import add_lost
+from gpuscope.importers.smi.fields import PROCESS_KINDS
 from gpuscope.importers.smi.monitor_table import MonitorRow, heading_of, rows_of
 from gpuscope.importers.text import decode
 
 KIND = "smi_pmon"
 DESCRIPTION = "nvidia-smi pmon"
-
-_KINDS = {"C": "compute", "G": "graphics", "C+G": "both"}
-_MIB = 1024**2
 
 
 def recognises(head: str) -> bool:
@@ -48,8 +47,8 @@ def _process(row: MonitorRow) -> ImportedProcess | None:
         pid=int(cells["pid"]),
         name=cells.get("command") or cells.get("name"),
         device=cells["gpu"],
-        memory_bytes=None if memory is None else round(memory * _MIB),
-        kind=_KINDS.get(cells.get("type", "")),
+        memory_bytes=None if memory is None else round(memory * MIB),
+        kind=PROCESS_KINDS.get(cells.get("type", "")),
         sm_percent=_number(cells.get("sm")),
         memory_controller_percent=_number(cells.get("mem")),
         encoder_percent=_number(cells.get("enc")),

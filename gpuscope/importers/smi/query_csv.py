@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from gpuscope.importers.notes import add_encoding, add_lost
 from gpuscope.importers.reading import Note, Reading
 from gpuscope.importers.smi.columns import Column, columns_of, guessed_columns
 from gpuscope.importers.smi.fields import FIGURES, canonical
@@ -52,8 +53,7 @@ def read(data: bytes) -> Reading:
     """Read a whole log; what cannot be read is skipped and noted, with its line."""
     text, encoding = decode(data)
     reading = Reading(KIND, DESCRIPTION)
-    if encoding not in {"utf-8", "ascii"}:
-        reading.notes.append(Note(code="encoding", sentence=f"The file is in {encoding}."))
+    add_encoding(reading, encoding)
     lines = text.split("\n")
     complete = not lines[-1].strip()
     dialect = _dialect(lines[:200]) or Dialect(",", decimal_comma=False)
@@ -126,15 +126,7 @@ class _Log:
             self._reading.notes.append(
                 Note(code="driver_error", sentence=f"nvidia-smi said: {text}", line=numbers[0], count=len(numbers))
             )
-        if self._unreadable:
-            self._reading.notes.append(
-                Note(
-                    code="lost",
-                    sentence="Lines that are no rows of this table were left out.",
-                    line=self._unreadable[0],
-                    count=len(self._unreadable),
-                )
-            )
+        add_lost(self._reading, self._unreadable)
 
 
 def _cells(line: str, dialect: Dialect) -> list[str]:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import msgspec
 
 from gpuscope.domain.device import Device
-from gpuscope.domain.reasons import Reason
-from gpuscope.importers.cells import Cell, parse_cell
+from gpuscope.domain.units import MIB
+from gpuscope.importers.cells import Cell, parse_cell, rounded
 from gpuscope.importers.reading import ImportedProcess, Note, Reading
-from gpuscope.importers.smi.fields import REASON_BITS
+from gpuscope.importers.smi.fields import PROCESS_KINDS, REASON_BITS
 from gpuscope.importers.times import parse_time
 
-_MIB = 1024.0**2
-_SCALES = {"mib": _MIB, "mb": _MIB, "kb/s": 1e3, "mb/s": 1e6, "x": 1.0, "us": 1e-6}
+_SCALES = {"mib": MIB, "mb": MIB, "kb/s": 1e3, "mb/s": 1e6, "x": 1.0, "us": 1e-6}
 """From a printed unit to that of a field; other units are the fields' own."""
 
 FIGURES: dict[str, tuple[str, ...]] = {
@@ -120,7 +118,7 @@ def _first(values: dict[str, str], paths: tuple[str, ...]) -> Cell | None:
 
 def _device(head: Head, node: GpuNode, position: int, cells: dict[str, Cell]) -> Device:
     values = node.values
-    total, limit = cells.get("memory_total_bytes"), cells.get("power_limit_w")
+    limit = cells.get("power_limit_w")
     mode = (values.get("mig_mode/current_mig") or values.get("mig_mode/current") or "").lower()
     uuid = values.get("uuid") or values.get("gpu_uuid") or ""
     return Device(
@@ -130,7 +128,7 @@ def _device(head: Head, node: GpuNode, position: int, cells: dict[str, Cell]) ->
         pci_bus_id=node.bus_id,
         driver_version=head.values.get("driver_version"),
         cuda_version=head.values.get("cuda_version"),
-        memory_total_bytes=None if total is None or total.reason else round(total.value),
+        memory_total_bytes=rounded(cells.get("memory_total_bytes")),
         power_limit_w=None if limit is None or limit.reason else limit.value,
         pcie_generation_max=_whole(
             values, "pci/pci_gpu_link_info/pcie_gen/max_link_gen", "pci/gpu_link_info/pcie_generation/max"
@@ -145,8 +143,7 @@ def _device(head: Head, node: GpuNode, position: int, cells: dict[str, Cell]) ->
 
 
 def _whole(values: dict[str, str], *paths: str) -> int | None:
-    cell = _first(values, paths)
-    return None if cell is None or cell.reason is not None else round(cell.value)
+    return rounded(_first(values, paths))
 
 
 def _reasons_mask(values: dict[str, str]) -> int | None:
@@ -178,14 +175,13 @@ def _add_mig(reading: Reading, node: GpuNode, parent: Device, wall_s: float) -> 
             for name in ("memory_total_bytes", "memory_reserved_bytes", "memory_used_bytes", "memory_free_bytes")
             if (found := _first(values, FIGURES[name])) is not None
         }
-        total = cells.get("memory_total_bytes", Cell(math.nan, Reason.NO_DATA))
         device = msgspec.structs.replace(
             parent,
             uuid=key,
             index=int(values["index"]) if values.get("index", "").isdigit() else position,
             kind="mig",
             parent_uuid=parent.uuid,
-            memory_total_bytes=None if total.reason else round(total.value),
+            memory_total_bytes=rounded(cells.get("memory_total_bytes")),
             power_limit_w=None,
             mig_enabled=None,
         )
@@ -214,7 +210,7 @@ def _process(node: GpuNode, values: dict[str, str], wall_s: float) -> ImportedPr
         pid=int(values["pid"]),
         name=values.get("process_name"),
         device=node.bus_id,
-        memory_bytes=None if memory.reason is not None else round(memory.value * _MIB),
-        kind={"C": "compute", "M+C": "compute", "G": "graphics", "C+G": "both"}.get(values.get("type", "")),
+        memory_bytes=None if memory.reason is not None else round(memory.value * MIB),
+        kind=PROCESS_KINDS.get(values.get("type", "")),
         wall_s=wall_s,
     )

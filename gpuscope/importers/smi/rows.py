@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from gpuscope.domain.device import Device
 from gpuscope.domain.reasons import Reason
+from gpuscope.importers.notes import NO_TIMES
 from gpuscope.importers.reading import Note, Reading, Track
 from gpuscope.importers.smi.columns import Column
 from gpuscope.importers.smi.fields import IDENTITIES
@@ -84,9 +85,7 @@ class RowCollector:
         for key, row in zip(self._keys(rows), rows, strict=True):
             by_key[key].append(row)
         if all(math.isnan(row.wall_s) for row in rows):
-            reading.notes.append(
-                Note(code="missing", sentence="The rows have no time stamps: they are in order, a second apart.")
-            )
+            reading.notes.append(NO_TIMES)
             by_key = {key: _a_second_apart(own) for key, own in by_key.items()}
         for index, key in enumerate(_in_order(by_key)):
             reading.tracks[key] = _track(key, index, by_key[key])

@@ -13,8 +13,10 @@ import msgspec
 
 from gpuscope.domain.device import Device
 from gpuscope.domain.reasons import Reason
-from gpuscope.importers.cells import Cell, parse_cell
+from gpuscope.domain.units import MIB
+from gpuscope.importers.cells import Cell, parse_cell, rounded
 from gpuscope.importers.reading import ImportedProcess, Note, Reading
+from gpuscope.importers.smi.fields import PROCESS_KINDS
 from gpuscope.importers.text import decode
 from gpuscope.importers.times import parse_time
 
@@ -29,11 +31,9 @@ _BUS = re.compile(r"([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]
 _STATE = re.compile(r"(?:(\S+)\s+)?(\d+C|N/A|ERR!)\s+(P\d+|N/A|ERR!|Unknown)\s+(\S+)\s*/\s*(\S+)")
 _MEMORY = re.compile(r"(\d+)Mi?B\s*/\s*(\d+)Mi?B")
 _PROCESS = re.compile(
-    r"\|\s+(\d+)\s+(?:(?:N/A|\d+)\s+(?:N/A|\d+)\s+)?(\d+)\s+(?:(C\+G|M\+C|C|G)\s+)?(\S.*?)\s+(\d+Mi?B|N/A)\s*\|"
+    r"\|\s+(\d+)\s+(?:(?:N/A|\d+)\s+(?:N/A|\d+)\s+)?(\d+)\s+(?:(C\+G|M\+C|C|G)\s+)?(\S.*?)\s+(?:(\d+)Mi?B|N/A)\s*\|"
 )
-_KINDS = {"C": "compute", "M+C": "compute", "G": "graphics", "C+G": "both"}
 _SHARED_MEMORY = re.compile(r"\b(GB10|Thor|Orin|Xavier|Tegra)\b")
-_MIB = 1024**2
 
 
 def recognises(head: str) -> bool:
@@ -121,8 +121,8 @@ class _Tables:
                 pid=int(pid),
                 name=name,
                 device=index,
-                memory_bytes=None if memory == "N/A" else int(memory.rstrip("MiB")) * _MIB,
-                kind=_KINDS.get(kind or ""),
+                memory_bytes=None if memory is None else int(memory) * MIB,
+                kind=PROCESS_KINDS.get(kind or ""),
                 wall_s=self._time,
             )
         )
@@ -147,8 +147,8 @@ def _figures(device: Device, cells: list[str]) -> dict[str, Cell]:
         "utilization_gpu_percent": parse_cell(utilization)[0],
     }
     if memory is not None:
-        found["memory_used_bytes"] = Cell(float(memory.group(1)) * _MIB)
-        found["memory_total_bytes"] = Cell(float(memory.group(2)) * _MIB)
+        found["memory_used_bytes"] = Cell(float(memory.group(1)) * MIB)
+        found["memory_total_bytes"] = Cell(float(memory.group(2)) * MIB)
     else:
         shared = _SHARED_MEMORY.search(device.name) is not None
         reason = Reason.UNIFIED_MEMORY if shared else Reason.NOT_SUPPORTED
@@ -157,9 +157,9 @@ def _figures(device: Device, cells: list[str]) -> dict[str, Cell]:
 
 
 def _with_limits(device: Device, figures: dict[str, Cell]) -> Device:
-    total, limit = figures["memory_total_bytes"], figures["power_limit_w"]
+    limit = figures["power_limit_w"]
     return msgspec.structs.replace(
         device,
-        memory_total_bytes=None if total.reason else round(total.value),
+        memory_total_bytes=rounded(figures["memory_total_bytes"]),
         power_limit_w=None if limit.reason else limit.value,
     )

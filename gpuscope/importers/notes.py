@@ -1,0 +1,30 @@
+"""Notes that several readers have to make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpuscope.importers.reading import Note, Reading
+
+NOT_ROWS = "Lines that are no rows of this table were left out."
+OTHER_WIDTH = "Rows have another number of columns than their heading and were left out."
+NO_TIMES = Note(code="missing", sentence="The rows have no time stamps: they are in order, a second apart.")
+
+_USUAL_ENCODINGS = frozenset({"utf-8", "ascii"})
+
+
+def add_lost(reading: Reading, lines: Sequence[int], sentence: str = NOT_ROWS) -> None:
+    """Note the lines that were left out, by their numbers; none is no note."""
+    if lines:
+        reading.notes.append(Note(code="lost", sentence=sentence, line=lines[0], count=len(lines)))
+
+
+def add_encoding(reading: Reading, encoding: str) -> None:
+    """Note an encoding that nobody expects."""
+    if encoding not in _USUAL_ENCODINGS:
+        reading.notes.append(Note(code="encoding", sentence=f"The file is in {encoding}."))
+
+
+def one_moment(what: str) -> Note:
+    """A file without a time: `nvtop's JSON has no time: it counts as one moment.`"""
+    return Note(code="missing", sentence=f"{what} has no time: it counts as one moment.")
