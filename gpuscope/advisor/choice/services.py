@@ -76,12 +76,12 @@ class Services:
         served = False
         for way in ways:
             for variant in variants:
-                plan = self._predictions.service(variant, gpu, way.topology, self._target, way.share)
+                enough, plan = self._enough(gpu, way, variant)
                 if plan.fits is False or plan.serving is None:
                     too_small = too_small or plan
                     continue
                 served = True
-                yield self._option(gpu, way, variant, plan)
+                yield self._option(gpu, enough, variant, plan)
         if not served and too_small is not None:
             yield rejected(gpu, count, _cannot(too_small))
 
@@ -117,16 +117,17 @@ class Services:
                 return _cannot(plans[0])
         return self._ways.why_none(gpu, count)
 
-    def _option(self, gpu: GpuSpec, way: Way, variant: Variant, plan: ServingPlan) -> Option:
+    def _enough(self, gpu: GpuSpec, way: Way, variant: Variant) -> tuple[Way, ServingPlan]:
         """More machines of the kind where one is not enough: copies of a model do not talk to each other."""
-        one = way.topology.gpus
-        machines = self._machines(plan, one, way.machines)
-        if machines > way.machines and way.share == 1:
-            way = way._replace(
-                machines=machines,
-                topology=way.topology._replace(nodes=way.topology.nodes * machines // way.machines, inter=None),
-            )
-            plan = self._predictions.service(variant, gpu, way.topology, self._target, way.share)
+        plan = self._predictions.service(variant, gpu, way.topology, self._target, way.share)
+        machines = self._machines(plan, way.topology.gpus, way.machines)
+        if machines == way.machines or way.share < 1:
+            return way, plan
+        nodes = way.topology.nodes * machines // way.machines
+        more = way._replace(machines=machines, topology=way.topology._replace(nodes=nodes))
+        return more, self._predictions.service(variant, gpu, more.topology, self._target, way.share)
+
+    def _option(self, gpu: GpuSpec, way: Way, variant: Variant, plan: ServingPlan) -> Option:
         topology = way.topology
         candidate = Candidate(
             gpu=gpu.id,
@@ -143,7 +144,7 @@ class Services:
             ),
             interconnect="" if topology.intra is None else topology.intra.name,
         )
-        return self._judged(candidate, variant, plan, way, gpu, machines)
+        return self._judged(candidate, variant, plan, way, gpu, way.machines)
 
     def _machines(self, plan: ServingPlan, gpus: int, machines: int) -> int:
         """Machines for the whole load, as far as the person allows so many."""
