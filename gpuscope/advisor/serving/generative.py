@@ -11,7 +11,7 @@ from gpuscope.advisor.job.job import Job
 from gpuscope.advisor.job.precision import FLOAT32, TF32
 from gpuscope.advisor.memory.memory_model import MemoryNeed
 from gpuscope.advisor.parallel.topology import Topology
-from gpuscope.advisor.serving.constants import ServingConstants
+from gpuscope.advisor.serving.constants import ServingConstants, is_llama_cpp
 from gpuscope.advisor.serving.device import Device, gpu_device
 from gpuscope.advisor.serving.engine import Point, Request, operate, prompt_of
 from gpuscope.advisor.serving.memory import most_requests, serving_need
@@ -77,14 +77,16 @@ def formats_of(job: Job, target: ServingTarget) -> tuple[WeightFormat, ...]:
     Raises:
         UsageError: a format is not known.
     """
+    workload = job.footprint.workload
+    files = is_llama_cpp(None if workload.framework is None else workload.framework.name)
     if target.weight_dtypes:
-        return tuple(weight_format(name) for name in target.weight_dtypes)
-    held = job.footprint.workload.precision.parameters
+        return tuple(weight_format(name, llama_cpp=files) for name in target.weight_dtypes)
+    held = workload.precision.parameters
     if held is not None:
-        known = weight_format(held) if _is_known(held) else None
+        known = weight_format(held, llama_cpp=files) if _is_known(held) else None
         if known is not None and (known.quantised or job.precision == job.source_precision):
             return (known,)
-    return (weight_format(job.precision),)
+    return (weight_format(job.precision, llama_cpp=files),)
 
 
 def _is_known(name: str) -> bool:

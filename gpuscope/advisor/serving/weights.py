@@ -46,12 +46,27 @@ _ALIASES = {
 }  # fmt: skip
 
 WEIGHT_FORMATS = tuple(_FORMATS)
+_FILE_TABLE_BYTES = 6.5625 / 8
+"""llama.cpp's files hold the output head in Q6_K where the other weights have four bits."""
+FILE_FORMATS = {
+    "q4_0": WeightFormat(INT4, 4.5, quantised=True, how="4-bit blocks of 32 (Q4_0)", table_bytes=_FILE_TABLE_BYTES),
+    "q4_k_m": WeightFormat(
+        INT4, 4.85, quantised=True, how="4-bit blocks of blocks (Q4_K_M)", table_bytes=_FILE_TABLE_BYTES
+    ),
+    "q8_0": WeightFormat(INT8, 8.5, quantised=True, how="8-bit blocks of 32 (Q8_0)", table_bytes=8.5 / 8),
+}
+"""Of llama.cpp, which quantises the tables too: bits of a weight with its scales (llama.cpp, tools/quantize)."""
+_USUAL_FILES = {INT4: FILE_FORMATS["q4_k_m"], INT8: FILE_FORMATS["q8_0"]}
 CACHE_BYTES = {FLOAT32: 4.0, FLOAT16: 2.0, BFLOAT16: 2.0, FLOAT8: 1.0, INT8: 1.0}
 """Of a cached value; scales are one for each tensor."""
 
 
-def weight_format(name: str) -> WeightFormat:
+def weight_format(name: str, *, llama_cpp: bool = False) -> WeightFormat:
     """The format that a person calls `name`.
+
+    Args:
+        name: such as int4.
+        llama_cpp: in a file of llama.cpp, where four and eight bits are its usual Q4_K_M and Q8_0.
 
     Raises:
         UsageError: it is not known; the text lists those that are.
@@ -60,7 +75,7 @@ def weight_format(name: str) -> WeightFormat:
     found = _FORMATS.get(_ALIASES.get(key, key))
     if found is None:
         raise UsageError(f"Weight format {name!r} is not known: use one of {', '.join(WEIGHT_FORMATS)}.")
-    return found
+    return _USUAL_FILES.get(found.name, found) if llama_cpp else found
 
 
 def cache_bytes(name: str) -> float:

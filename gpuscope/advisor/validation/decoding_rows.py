@@ -17,7 +17,7 @@ from gpuscope.advisor.serving.engine import Request, decode, operate, operate_at
 from gpuscope.advisor.serving.memory import most_requests, shown_bytes
 from gpuscope.advisor.serving.model import ServedModel, served_model
 from gpuscope.advisor.serving.split import Split
-from gpuscope.advisor.serving.weights import WeightFormat, cache_bytes, products_of, weight_format
+from gpuscope.advisor.serving.weights import FILE_FORMATS, WeightFormat, cache_bytes, products_of, weight_format
 from gpuscope.advisor.validation.tables import Cells, Tables
 from gpuscope.domain.architecture import Architecture
 
@@ -28,13 +28,11 @@ PER_SECOND = frozenset({DECODE, BATCH, SATURATED})
 _ENGINE_BATCH = 2048
 """Requests in a batch of the engine of the saturated rows, where the memory takes them."""
 
-# Formats of llama.cpp's files with their scales (bits of a file's weights; the output head has 6.56), and gpt-fast's
-# four bits in groups of 32.
-_FILE_FORMATS = {
-    "q4_0": WeightFormat("int4", 4.5, quantised=True, how="4-bit blocks of 32", table_bytes=0.82),
-    "q4_k_m": WeightFormat("int4", 4.85, quantised=True, how="4-bit blocks of blocks", table_bytes=0.82),
+_WITH_FILES = {
+    **FILE_FORMATS,
     "int4_g32": WeightFormat("int4", 5.0, quantised=True, how="4 bits in groups of 32"),
 }
+"""Besides the formats that people name: those of llama.cpp's files, and gpt-fast's four bits in groups of 32."""
 
 
 class Row(NamedTuple):
@@ -75,7 +73,7 @@ def decoding_rows(tables: Tables) -> tuple[Row, ...]:
     @cache
     def model_of(name: str, weights: str, kept: str) -> ServedModel:
         known = KnownArchitecture(shapes[name], assumed=False, how="published")
-        return served_model(known, None, _FILE_FORMATS.get(weights) or weight_format(weights), cache_bytes(kept))
+        return served_model(known, None, _WITH_FILES.get(weights) or weight_format(weights), cache_bytes(kept))
 
     rows = []
     for cells in tables.rows("decoding"):

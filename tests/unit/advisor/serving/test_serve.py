@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from gpuscope.advisor.job.estimate import estimate
+from gpuscope.advisor.job.job import prepare
 from gpuscope.advisor.memory.memory_model import job_memory
 from gpuscope.advisor.parallel.topology import topology_at_counts
 from gpuscope.advisor.serving.serve import serve
+from gpuscope.domain.recommendation import Constraints
 from gpuscope.domain.serving import ServingTarget
 from gpuscope.errors import UsageError
 from tests.unit.advisor.advisor_jobs import shipped
-from tests.unit.advisor.serving.serving_jobs import language_model, plan
+from tests.unit.advisor.serving.serving_jobs import SEVEN_B, language_model, plan
 
 
 @pytest.mark.parametrize(("dtype", "gigabytes"), [("fp32", 27.0), ("fp16", 13.5)])
@@ -114,3 +117,12 @@ def test_a_target_near_the_end_of_a_range_is_a_risk() -> None:
     assert found.meets
     assert any("a token may take up to" in clause and "60 ms are wanted" in clause for clause in found.risks)
     assert plan(language_model(), "l4", inter_token_latency_s=10.0).risks == ()
+
+
+def test_four_bits_of_llama_cpp_are_those_of_its_files() -> None:
+    footprint = estimate(SEVEN_B, "fp16", "inference", engine="llama.cpp")
+    served = plan(prepare(footprint, Constraints(), shipped()), "rtx-4090", weight_dtypes=("int4",)).serving
+    assert served is not None
+    assert served.weights_bytes is not None
+    # The published file of LLaMA 7B in Q4_K_M has 4.08 GB: its tables are quantised, too.
+    assert served.weights_bytes / 1e9 == pytest.approx(4.08, rel=0.03)
