@@ -141,7 +141,7 @@ def service_section() -> SectionFields:
                   translate("Form", "Fewer bits need less memory and generate faster, but may cost quality. Nothing "
                                     "ticked: as in the run."),
                   Kind.CHECKLIST, choices=tuple((name, name) for name in
-                                                ("float16", "bfloat16", "float8", "int8", "int4"))),
+                                                ("float16", "bfloat16", "float8", "int8", "float4", "int4"))),
             Field("cache_dtype", translate("Form", "KV cache stored as"),
                   translate("Form", "Format of the keys and values that are kept for each token."), Kind.CHOICE,
                   choices=(("", translate("Form", "as it computes")), ("float16", "float16"), ("float8", "float8"),
