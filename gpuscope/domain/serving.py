@@ -22,7 +22,8 @@ class ServingTarget(Value, frozen=True, kw_only=True):
     hourly_load: tuple[float, ...] = ()
     """24 figures, relative: the load of each hour of the day; empty: the same all day."""
     weight_dtypes: tuple[str, ...] = ()
-    """Formats of the weights that are allowed: float16, bfloat16, float8, int8, int4; empty: as in the footprint."""
+    """Formats of the weights that are allowed: float16, bfloat16, float8, int8, int4, float4; empty: as in the
+    footprint."""
     cache_dtype: str | None = None
     """Format of the KV cache; null: that of the computation."""
 

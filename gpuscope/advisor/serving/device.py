@@ -112,7 +112,7 @@ def gpu_device(
         weights_share *= constants.hbm_share
     clock = (gpu.boost_clock_mhz or _USUAL_CLOCK_MHZ) * 1e6
     return Device(
-        products_flops_per_s=rate.value * share,
+        products_flops_per_s=rate.value * products.times * share,
         weights_bytes_per_s=bandwidth * weights_share,
         cache_bytes_per_s=bandwidth * constants.cache_share,
         layer_s=constants.layer_cycles / clock,

@@ -8,11 +8,13 @@ from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.precision import BFLOAT16, FLOAT8, FLOAT16, FLOAT32, INT8, TF32, supports
 from gpuscope.errors import UsageError
 
-INT4 = "int4"
+INT4, FLOAT4 = "int4", "float4"
 
 _GROUP = 128
 """Weights that share a scale in the usual four-bit formats (GPTQ, AWQ)."""
 _SCALE_BITS, _ZERO_BITS = 16, 4
+_FLOAT4_GROUP, _FLOAT4_SCALE_BITS = 16, 8
+"""Of NVFP4: a scale of 8 bits for each 16 weights."""
 
 
 class WeightFormat(NamedTuple):
@@ -39,10 +41,16 @@ _FORMATS = {
         quantised=True,
         how=f"4 bits a weight, and {_SCALE_BITS} + {_ZERO_BITS} bits of scale and zero for each {_GROUP} of them",
     ),
+    FLOAT4: WeightFormat(
+        FLOAT4,
+        4 + _FLOAT4_SCALE_BITS / _FLOAT4_GROUP,
+        quantised=True,
+        how=f"4 bits a weight, and {_FLOAT4_SCALE_BITS} bits of scale for each {_FLOAT4_GROUP} of them",
+    ),
 }
 _ALIASES = {
     "fp32": FLOAT32, "fp16": FLOAT16, "half": FLOAT16, "bf16": BFLOAT16, "fp8": FLOAT8, "float8_e4m3fn": FLOAT8,
-    "float8_e5m2": FLOAT8, "tf32": FLOAT32, "8bit": INT8, "4bit": INT4,
+    "float8_e5m2": FLOAT8, "tf32": FLOAT32, "8bit": INT8, "4bit": INT4, "fp4": FLOAT4, "nvfp4": FLOAT4,
 }  # fmt: skip
 
 WEIGHT_FORMATS = tuple(_FORMATS)
@@ -99,18 +107,21 @@ class Products(NamedTuple):
     packed: bool
     """Weights are unpacked on the way, at some cost."""
     how: str
+    times: float = 1.0
+    """Peak over that of `precision`, where products run in fewer bits yet."""
 
     @property
     def eight_bits(self) -> bool:
-        """Products run in eight bits."""
+        """Products run in eight bits, or fewer."""
         return self.precision == FLOAT8
 
 
 def products_of(gpu: GpuSpec, format_: WeightFormat, precision: str) -> Products | str:
     """How the GPU computes with such weights; a sentence's end where it cannot.
 
-    Eight-bit floating point is multiplied as it is where the GPU has the units; integers are weights alone, unpacked to
-    16 bits for each product, as engines do by default.
+    Floating point of eight and four bits is multiplied as it is where the GPU has the units; integers are weights
+    alone, unpacked to 16 bits for each product, as engines do by default. Of the four-bit peak the same share is taken
+    to be sustained as of the eight-bit one.
 
     Args:
         gpu: which GPU.
@@ -123,6 +134,9 @@ def products_of(gpu: GpuSpec, format_: WeightFormat, precision: str) -> Products
         return _plain(gpu, format_.name)
     if format_.name == FLOAT8 and supports(gpu, FLOAT8):
         return Products(FLOAT8, packed=False, how="products in 8 bits")
+    if format_.name == FLOAT4 and gpu.fp4_tensor_tflops and gpu.fp8_tensor_tflops:
+        times = gpu.fp4_tensor_tflops / gpu.fp8_tensor_tflops
+        return Products(FLOAT8, packed=False, how=f"products in 4 bits, {times:.2g} times as fast", times=times)
     wanted = precision if precision in {FLOAT16, BFLOAT16} else BFLOAT16
     sixteen = wanted if supports(gpu, wanted) else FLOAT16
     plain = _plain(gpu, sixteen)

@@ -126,3 +126,14 @@ def test_four_bits_of_llama_cpp_are_those_of_its_files() -> None:
     assert served.weights_bytes is not None
     # The published file of LLaMA 7B in Q4_K_M has 4.08 GB: its tables are quantised, too.
     assert served.weights_bytes / 1e9 == pytest.approx(4.08, rel=0.03)
+
+
+def test_four_bit_floats_are_multiplied_as_they_are_where_the_gpu_can() -> None:
+    def full(gpu_id: str, weights: str) -> float:
+        served = plan(language_model(70_000_000_000), gpu_id, weight_dtypes=(weights,)).serving
+        assert served is not None
+        assert served.tokens_per_second is not None
+        return served.tokens_per_second.mid
+
+    assert full("b200-sxm-180gb", "float4") > 1.3 * full("b200-sxm-180gb", "int4")
+    assert full("h100-sxm5-80gb", "float4") == pytest.approx(full("h100-sxm5-80gb", "int4"), rel=0.1)
