@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import msgspec
@@ -36,6 +38,19 @@ class Range(Value, frozen=True, kw_only=True):
     def scaled(self, factor: float) -> Range:
         """All three figures times a non-negative factor."""
         return Range(low=self.low * factor, mid=self.mid * factor, high=self.high * factor)
+
+    def times(self, other: Range) -> Range:
+        """The product with another figure that is not negative, low ends together and high ends together."""
+        return Range(low=self.low * other.low, mid=self.mid * other.mid, high=self.high * other.high)
+
+    def plus(self, other: Range) -> Range:
+        """The sum with another figure, low ends together and high ends together."""
+        return Range(low=self.low + other.low, mid=self.mid + other.mid, high=self.high + other.high)
+
+    @staticmethod
+    def total(parts: Iterable[Range]) -> Range:
+        """The sum of several figures; 0 of none."""
+        return functools.reduce(Range.plus, parts, Range.exact(0.0))
 
 
 def to_json(value: Any, *, indent: int = 0) -> bytes:

@@ -57,6 +57,11 @@ class GpuSpec(Value, frozen=True, kw_only=True):
         """
         return round(self.memory_gb * 1e9)
 
+    @property
+    def is_datacenter(self) -> bool:
+        """Whether it is made for data centres, rather than for desks."""
+        return self.segment == "datacenter"
+
 
 class CpuSpec(Value, frozen=True, kw_only=True):
     """One CPU; figures are for one socket."""

@@ -8,7 +8,7 @@ from gpuscope.advisor.job.job import Job
 from gpuscope.advisor.timing.step import StepTime
 from gpuscope.domain.base import Range
 
-_JOULES_PER_KWH = 3.6e6
+JOULES_PER_KWH = 3.6e6
 _SCALED_SPREAD = 1.2
 """Of measured power that was scaled to another GPU (assumed: below that of a prediction without a measurement)."""
 _LOAD_SPREAD = 1.15
@@ -58,11 +58,7 @@ def energy_kwh(seconds: Range | None, watts: Range | None) -> Range | None:
     """Energy over that time; None when either is not known."""
     if seconds is None or watts is None:
         return None
-    return Range(
-        low=seconds.low * watts.low / _JOULES_PER_KWH,
-        mid=seconds.mid * watts.mid / _JOULES_PER_KWH,
-        high=seconds.high * watts.high / _JOULES_PER_KWH,
-    )
+    return seconds.times(watts).scaled(1 / JOULES_PER_KWH)
 
 
 def _measured_watts(job: Job) -> float | None:

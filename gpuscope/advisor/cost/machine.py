@@ -23,7 +23,7 @@ _IDLE_GPU_SHARE = 0.12
 _IDLE_REST_SHARE = 0.5
 """Of what the rest takes under load (assumed)."""
 _RATING_COUNTS_ALL = 1.2
-"""A machine's rating below this many times its GPUs' power is that of the GPUs alone."""
+"""A machine's rating below this many times its GPUs' power is that of the GPUs alone (assumed)."""
 
 
 class MachinePower(NamedTuple):
@@ -50,26 +50,22 @@ def machine_power(what: Configuration, gpus_w: Range | None, gpus_how: str) -> M
     if gpus_w is None or not board_w:
         return None
     rest = overhead_w(what)
-    load = Range(low=gpus_w.low + rest.low, mid=gpus_w.mid + rest.mid, high=gpus_w.high + rest.high)
+    load = gpus_w.plus(rest)
     limit = _rating_w(what, board_w)
     if limit is not None:
         load = Range(low=min(load.low, limit), mid=min(load.mid, limit), high=min(load.high, limit))
     idle_w = board_w * _IDLE_GPU_SHARE + rest.mid * _IDLE_REST_SHARE
-    stays_on = what.gpu.segment == "datacenter"
-    idle = Range(low=0.0, mid=idle_w if stays_on else 0.0, high=idle_w)
+    # What stands in a data centre stays on.
+    idle = Range(low=0.0, mid=idle_w if what.gpu.is_datacenter else 0.0, high=idle_w)
     how = f"GPUs: {gpus_how}; the rest of the machine: {rest.low:,.0f} to {rest.high:,.0f} W"
     return MachinePower(load, idle, limit or board_w + rest.high, how)
 
 
 def overhead_w(what: Configuration) -> Range:
     """What all machines take besides their GPUs while the job runs."""
-    share = _SERVER_SHARE if what.gpu.segment == "datacenter" else _WORKSTATION_SHARE
+    share = _SERVER_SHARE if what.gpu.is_datacenter else _WORKSTATION_SHARE
     board_w = (what.gpu.tdp_w or 0.0) * what.count
-    return Range(
-        low=_BASE_W.low * what.nodes + share.low * board_w,
-        mid=_BASE_W.mid * what.nodes + share.mid * board_w,
-        high=_BASE_W.high * what.nodes + share.high * board_w,
-    )
+    return _BASE_W.scaled(what.nodes).plus(share.scaled(board_w))
 
 
 def _rating_w(what: Configuration, board_w: float) -> float | None:

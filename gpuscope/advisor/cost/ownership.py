@@ -16,12 +16,7 @@ def energy_usd(power: MachinePower, hours: float, years: int, terms: Terms) -> R
     """Price of the electricity: (load × hours of work + idle × the other hours) × PUE × tariff."""
     waiting = max(0.0, HOURS_PER_YEAR * years - hours)
     usd_per_w_hour = terms.power_usage_effectiveness * terms.electricity_usd_per_kwh / 1000
-    load, idle = power.load_w, power.idle_w
-    return Range(
-        low=(load.low * hours + idle.low * waiting) * usd_per_w_hour,
-        mid=(load.mid * hours + idle.mid * waiting) * usd_per_w_hour,
-        high=(load.high * hours + idle.high * waiting) * usd_per_w_hour,
-    )
+    return power.load_w.scaled(hours).plus(power.idle_w.scaled(waiting)).scaled(usd_per_w_hour)
 
 
 def hosting_usd(power: MachinePower, years: int, terms: Terms) -> float:
@@ -83,9 +78,7 @@ def own(purchase_usd: float | None, power: MachinePower | None, use: Use, years:
         finance_usd=interest,
         tax_usd=prices * terms.tax_share,
         residual_usd=purchase_usd * kept_share(years, terms),
-        total_usd=None
-        if running is None
-        else Range(low=base + running.low, mid=base + running.mid, high=base + running.high),
+        total_usd=None if running is None else running.plus(Range.exact(base)),
     )
 
 
@@ -95,4 +88,4 @@ def running_usd(power: MachinePower | None, use: Use, years: int, terms: Terms) 
         return None
     fixed = hosting_usd(power, years, terms) * (1 + terms.tax_share) + (terms.staff_usd_per_year or 0.0) * years
     energy = energy_usd(power, use.hours(years), years, terms).scaled(1 + terms.tax_share)
-    return Range(low=energy.low + fixed, mid=energy.mid + fixed, high=energy.high + fixed)
+    return energy.plus(Range.exact(fixed))

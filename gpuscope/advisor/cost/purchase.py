@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import NamedTuple
 
+from gpuscope.advisor.catalogue.specs import SystemSpec
 from gpuscope.advisor.cost.configuration import Configuration
 from gpuscope.advisor.cost.prices import is_stale, purchase_usd
 from gpuscope.advisor.cost.terms import MACHINE_AT_LEAST_USD, MACHINE_SHARE, Terms
@@ -27,7 +28,7 @@ class Purchase(NamedTuple):
     """Where the price of that kind comes from, in words."""
     price_date: str | None = None
     stale: bool = False
-    """Older than 30 days, undated, or no longer valid. Launch prices always are."""
+    """Older than 30 days, undated (a system price), or no longer valid; launch prices always are."""
 
 
 def purchase_of(what: Configuration, terms: Terms, economics: Economics, today: date) -> Purchase:
@@ -40,7 +41,7 @@ def purchase_of(what: Configuration, terms: Terms, economics: Economics, today: 
     if quoted:
         return min(quoted, key=lambda price: (price.stale, price.usd, price.source))
     if what.system is not None and what.system.price_usd is not None:
-        return _system_price(what, what.system.price_usd)
+        return _system_price(what, what.system, what.system.price_usd)
     gpus_usd = purchase_usd(what.gpu, what.count)
     if gpus_usd is None:
         return Purchase(None, "", "", f"the catalogue has no price of the {what.gpu.name}")
@@ -88,14 +89,12 @@ def _quoted(quote: Quote, what: Configuration, terms: Terms, economics: Economic
     return Purchase(usd, QUOTE, formula, source, quote.date, quote_is_stale(quote, today))
 
 
-def _system_price(what: Configuration, usd: float) -> Purchase:
-    system = what.system
-    name, source = (system.name, system.price_source) if system is not None else ("", "")
+def _system_price(what: Configuration, system: SystemSpec, usd: float) -> Purchase:
     return Purchase(
         usd * what.nodes,
         SYSTEM_PRICE,
         f"{what.nodes} × {format_money(usd)}",
-        f"{name} ({source or 'catalogue'}), undated{_network(what)}",
+        f"{system.name} ({system.price_source or 'catalogue'}), undated{_network(what)}",
         stale=True,
     )
 

@@ -13,7 +13,6 @@ from gpuscope.errors import UsageError
 HOURS_PER_YEAR = 8760.0
 MONTHS_PER_YEAR = 12
 HOURS_PER_MONTH = HOURS_PER_YEAR / MONTHS_PER_YEAR
-_DATACENTER = "datacenter"
 
 
 class Assumption(NamedTuple):
@@ -102,7 +101,8 @@ ASSUMPTIONS: tuple[Assumption, ...] = (
 )
 """All defaults with their reasons, in the order of `Economics`."""
 
-_OWNING = frozenset(each.field for each in ASSUMPTIONS[:8])
+_FOR_SPOT = frozenset({"spot_interruptions_per_day", "spot_restart_s", "checkpoint_interval_s"})
+"""Fields that only matter where spot prices may be used; the others are about owning."""
 
 # Field → words for a message, smallest and largest value that make sense.
 _LIMITS: dict[str, tuple[str, float, float]] = {
@@ -173,9 +173,8 @@ def settle(economics: Economics, gpu: GpuSpec) -> Terms:
         economics: already checked.
         gpu: decides what a place for the machine costs: data-centre parts stand in a data centre.
     """
-    in_datacenter = gpu.segment == _DATACENTER
     years = tuple(sorted(set(economics.years)))
-    usual_pue = POWER_USAGE_EFFECTIVENESS if in_datacenter else DESK_POWER_USAGE_EFFECTIVENESS
+    usual_pue = POWER_USAGE_EFFECTIVENESS if gpu.is_datacenter else DESK_POWER_USAGE_EFFECTIVENESS
     kept = VALUE_KEPT_PER_YEAR
     if economics.residual_share is not None:
         kept = economics.residual_share ** (1 / years[-1])
@@ -186,7 +185,7 @@ def settle(economics: Economics, gpu: GpuSpec) -> Terms:
         electricity_usd_per_kwh=_given(economics.electricity_usd_per_kwh, ELECTRICITY_USD_PER_KWH),
         power_usage_effectiveness=_given(economics.power_usage_effectiveness, usual_pue),
         hosting_usd_per_kw_month=_given(
-            economics.hosting_usd_per_kw_month, HOSTING_USD_PER_KW_MONTH if in_datacenter else 0.0
+            economics.hosting_usd_per_kw_month, HOSTING_USD_PER_KW_MONTH if gpu.is_datacenter else 0.0
         ),
         support_share_per_year=_given(economics.support_share_per_year, SUPPORT_SHARE_PER_YEAR),
         staff_usd_per_year=economics.staff_usd_per_year,
@@ -207,7 +206,7 @@ def assumed(economics: Economics, *, owning: bool = True) -> tuple[str, ...]:
         economics: what the person gave.
         owning: whether something is bought; otherwise only what spot prices need.
     """
-    wanted = [each for each in ASSUMPTIONS if (owning if each.field in _OWNING else economics.use_spot)]
+    wanted = [each for each in ASSUMPTIONS if (economics.use_spot if each.field in _FOR_SPOT else owning)]
     return tuple(
         f"{each.words[:1].upper()}{each.words[1:]} ({each.why})."
         for each in wanted

@@ -226,9 +226,7 @@ def _activation_bytes(model: _Model, tokens: float, *, training: bool) -> Range:
     # Inference frees a layer's tensors when the next one has read them.
     kept_layers = model.layers if training else 1.0
     value = tokens * model.width * _BYTES_16_BIT * kept_layers * max(1.0, model.format.bytes / 2)
-    return Range(
-        low=value * _ACTIVATION_RANGE.low, mid=value * _ACTIVATION_RANGE.mid, high=value * _ACTIVATION_RANGE.high
-    )
+    return _ACTIVATION_RANGE.scaled(value)
 
 
 def _ops(model: _Model, batch: float | None, sequence: int | None, *, training: bool) -> tuple[Op, ...]:

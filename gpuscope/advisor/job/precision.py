@@ -15,9 +15,8 @@ _NAMES = {
     "float8": FLOAT8, "fp8": FLOAT8, "float8_e4m3fn": FLOAT8, "float8_e5m2": FLOAT8, "int8": INT8,
 }  # fmt: skip
 
-# Share of the FP32 tensor peak that convolutions in TF32 keep: published rows are 1.3 to 1.7 times slower than a model
-# that gives them the whole of it.
-_TF32_CONVOLUTION_SHARE = 1 / 1.5
+# CUDA compute capability from which NVIDIA's GPUs have the format in tensor cores (float16 also plain on 6.0 and 7.5).
+_NEEDED_CAPABILITY = {TF32: 8.0, BFLOAT16: 8.0, FLOAT16: 7.0, FLOAT8: 8.9, INT8: 7.5}
 
 
 def precision_of(name: str) -> str:
@@ -70,20 +69,6 @@ def matrix_peak_tflops(gpu: GpuSpec, precision: str) -> float | None:
     if precision == INT8:
         return gpu.int8_tensor_tops
     return gpu.fp32_tflops
-
-
-def convolution_peak_tflops(gpu: GpuSpec, precision: str) -> float | None:
-    """Peak of convolutions: PyTorch lets cuDNN use TF32 for FP32 ones where the GPU has it, and has none in 8 bits."""
-    peak = matrix_peak_tflops(gpu, BFLOAT16 if is_8_bit(precision) else precision)
-    if precision == TF32 and peak is not None:
-        return max(gpu.fp32_tflops or 0.0, peak * _TF32_CONVOLUTION_SHARE)
-    if precision == FLOAT32 and gpu.tf32_tensor_tflops is not None:
-        return max(peak or 0.0, gpu.tf32_tensor_tflops * _TF32_CONVOLUTION_SHARE)
-    return peak
-
-
-# CUDA compute capability from which NVIDIA's GPUs have the format in tensor cores (float16 also plain on 6.0 and 7.5).
-_NEEDED_CAPABILITY = {TF32: 8.0, BFLOAT16: 8.0, FLOAT16: 7.0, FLOAT8: 8.9, INT8: 7.5}
 
 
 def _capability(gpu: GpuSpec) -> float:

@@ -116,8 +116,7 @@ def _activations(job: Job, breakdown: Breakdown, parameters: float | None) -> tu
     if found is None:
         return None, how
     if halves_memory(job):
-        scaled = Range(low=found.low * _HALVED.low, mid=found.mid * _HALVED.mid, high=found.high * _HALVED.high)
-        return scaled, f"{how}; 50 to 100% of it in {job.precision}"
+        return found.times(_HALVED), f"{how}; 50 to 100% of it in {job.precision}"
     return found, how
 
 
@@ -135,7 +134,7 @@ def _activations_of_run(job: Job, breakdown: Breakdown, parameters: float | None
     if written > 0:
         share = _SAVED_SHARE if job.stage == TRAINING else _LIVE_SHARE
         how = f"{share.low:.0%} to {share.high:.0%} of the bytes that the forward operators write"
-        return _capped(_scaled(written, share), job, breakdown, parameters), how
+        return _capped(share.scaled(written), job, breakdown, parameters), how
     resident = _resident_rest(job, breakdown, parameters)
     if resident is not None:
         return Range(low=0.0, mid=resident / 2, high=resident * _MISSED_PEAKS), "at most the CPU run's resident memory"
@@ -178,7 +177,3 @@ def _parameter_bytes(footprint: Footprint) -> float | None:
     parameters = footprint.workload.parameters
     size = dtype_bytes(footprint.workload.precision.parameters) or 4
     return None if parameters is None else float(parameters * size)
-
-
-def _scaled(value: float, share: Range) -> Range:
-    return Range(low=value * share.low, mid=value * share.mid, high=value * share.high)

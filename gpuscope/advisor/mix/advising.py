@@ -165,9 +165,7 @@ def _energy(way: MixWay, mix: _Mix) -> Range | None:
         if energy is None:
             return None
         parts.append(energy.scaled(mix.jobs[index].runs_per_month))
-    return Range(
-        low=sum(part.low for part in parts), mid=sum(part.mid for part in parts), high=sum(part.high for part in parts)
-    )
+    return Range.total(parts)
 
 
 def _sentence(way: MixWay, mix: _Mix) -> str:

@@ -187,8 +187,4 @@ def _cost(each: Bought) -> float:
 
 def _sum(parts: Sequence[Range | None]) -> Range | None:
     known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
-        return None
-    return Range(
-        low=sum(part.low for part in known), mid=sum(part.mid for part in known), high=sum(part.high for part in known)
-    )
+    return None if len(known) < len(parts) else Range.total(known)

@@ -74,12 +74,8 @@ class Needs(NamedTuple):
         if not self.known:
             return MemoryNeed(None, least, tuple(listed))
         listed.insert(-1, ("fragmentation", extra, self.fragmentation[1]))
-        needed = Range(
-            low=float(self.low[index]) + context.low,
-            mid=float(self.mid[index]) + context.mid,
-            high=float(self.high[index]) + context.high,
-        )
-        return MemoryNeed(needed, least, tuple(listed))
+        needed = Range(low=float(self.low[index]), mid=float(self.mid[index]), high=float(self.high[index]))
+        return MemoryNeed(needed.plus(context), least, tuple(listed))
 
 
 def needs_of(
@@ -158,10 +154,7 @@ def _weight_share(table: LayoutTable, shape: Shape | None) -> Any:
 
 def _gathered(parameters: float, shape: Shape | None) -> Range:
     if shape is not None:
-        layer = parameters / shape.layers
-        return Range(
-            low=layer * _GATHERED_LAYERS.low, mid=layer * _GATHERED_LAYERS.mid, high=layer * _GATHERED_LAYERS.high
-        )
+        return _GATHERED_LAYERS.scaled(parameters / shape.layers)
     return Range(
         low=_GATHERED_LAYERS.high * parameters / _UNKNOWN_LAYERS.low,
         mid=_GATHERED_LAYERS.high * parameters / _UNKNOWN_LAYERS.mid,
@@ -225,8 +218,5 @@ def _total(parts: Sequence[Part], end: str, fragmentation: float) -> Any:
 
 def _extra(held: Sequence[Range], share: Range) -> Range:
     """What the allocator holds above live tensors."""
-    return Range(
-        low=sum(each.low for each in held) * (share.low - 1),
-        mid=sum(each.mid for each in held) * (share.mid - 1),
-        high=sum(each.high for each in held) * (share.high - 1),
-    )
+    above_one = Range(low=share.low - 1, mid=share.mid - 1, high=share.high - 1)
+    return Range.total(held).times(above_one)

@@ -31,11 +31,7 @@ def fixed_parts(
     tokens = min(_CHUNK_TOKENS, max(1.0, request.prompt_tokens))
     width = tokens * model.architecture.hidden_size * 2 / split.tensor
     logits = 4.0 * (model.architecture.vocabulary_size or 0) / split.tensor
-    working = Range(
-        low=width * _WORKING_WIDTHS.low + logits,
-        mid=width * _WORKING_WIDTHS.mid + logits,
-        high=width * _WORKING_WIDTHS.high + logits,
-    )
+    working = _WORKING_WIDTHS.scaled(width).plus(Range.exact(logits))
     weights = Range.exact(model.weights_bytes / split.gpus)
     parts = [
         ("weights", weights, f"counted, {model.format.how}"),
@@ -84,12 +80,12 @@ def most_requests(
     """
     parts = fixed_parts(model, gpu, split, request)
     each = cache_bytes_of(model, split, request)
-    left = usable_bytes - sum(part[1].high for part in parts)
+    fixed = Range.total(part[1] for part in parts)
+    left = usable_bytes - fixed.high
     count = math.floor(left / each) if each > 0 else 0
     if count >= 1:
         return count, True
-    least = sum(part[1].low for part in parts) + each
-    return 1, None if least <= usable_bytes else False
+    return 1, None if fixed.low + each <= usable_bytes else False
 
 
 def serving_need(model: ServedModel, gpu: GpuSpec | None, split: Split, request: Request, batch: float) -> MemoryNeed:
@@ -101,9 +97,5 @@ def serving_need(model: ServedModel, gpu: GpuSpec | None, split: Split, request:
         + (f", in {cache_split(model, split.tensor) * split.stages} parts" if split.gpus > 1 else "")
     )
     parts.append(("KV cache", Range.exact(cache), how))
-    needed = Range(
-        low=sum(part[1].low for part in parts),
-        mid=sum(part[1].mid for part in parts),
-        high=sum(part[1].high for part in parts),
-    )
+    needed = Range.total(part[1] for part in parts)
     return MemoryNeed(needed, needed.low, tuple(parts))

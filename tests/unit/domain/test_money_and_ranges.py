@@ -9,6 +9,14 @@ from gpuscope.domain.units import format_duration_range, format_money_range, par
 from gpuscope.errors import UsageError
 
 
+def test_ranges_are_added_and_multiplied_end_by_end() -> None:
+    few, more = Range(low=1, mid=2, high=4), Range(low=10, mid=20, high=30)
+    assert few.plus(more) == Range(low=11, mid=22, high=34)
+    assert few.times(more) == Range(low=10, mid=40, high=120)
+    assert Range.total([few, more, few]) == Range(low=12, mid=24, high=38)
+    assert Range.total([]) == Range.exact(0)
+
+
 @pytest.mark.parametrize(
     ("text", "dollars"), [("$1,200", 1200), ("2.49", 2.49), (" $ 1.5k", 1500), ("20 USD", 20), ("1m", 1e6)]
 )

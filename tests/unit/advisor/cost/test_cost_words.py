@@ -12,7 +12,7 @@ from gpuscope.advisor.cost.configuration import Use
 from gpuscope.advisor.cost.explanation import ownership_tree, sentence
 from gpuscope.advisor.cost.prices import is_stale
 from gpuscope.advisor.cost.rent import lost_share, spot_factor
-from gpuscope.advisor.cost.service import daily_cost, use_of_service
+from gpuscope.advisor.cost.service import use_of_service, working_share
 from gpuscope.advisor.cost.terms import settle
 from gpuscope.domain.economics import Economics
 from gpuscope.domain.recommendation import Explanation
@@ -105,16 +105,12 @@ def test_spot_prices_are_old_after_a_day() -> None:
 # Services
 
 
-def test_replicas_are_paid_for_the_hours_in_which_they_run() -> None:
+def test_replicas_work_in_the_hours_in_which_autoscaling_runs_them() -> None:
     serving = Serving(replicas=4, replica_hours_per_day=48.0)
-    cost = daily_cost(8.0, serving, Economics(tax_share=0.1))
-    assert cost.all_day_usd == pytest.approx(8 * 24 * 1.1)
-    assert cost.usd == pytest.approx(8 * 12 * 1.1)
-    assert cost.saved_usd == pytest.approx(8 * 12 * 1.1)
+    assert working_share(serving) == pytest.approx(0.5)
     assert use_of_service(serving, Economics()).hours(1) == pytest.approx(4380)
 
 
 def test_without_a_load_curve_all_replicas_run_all_day() -> None:
-    assert daily_cost(8.0, Serving(replicas=4), Economics()).saved_usd == 0
     assert use_of_service(Serving(replicas=4), Economics()).hours(1) == pytest.approx(8760)
     assert use_of_service(Serving(replicas=4), Economics(hours_per_month=10.0)) == Use(hours_per_month=10.0)

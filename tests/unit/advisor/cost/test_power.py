@@ -183,7 +183,9 @@ def test_power_of_a_cpu() -> None:
 
 
 def test_energy_is_time_times_power() -> None:
-    assert energy_kwh(Range.exact(3600), Range.exact(1000)) == Range.exact(1.0)
+    energy = energy_kwh(Range(low=1800, mid=3600, high=7200), Range(low=500, mid=1000, high=2000))
+    assert energy is not None
+    assert (energy.low, energy.mid, energy.high) == pytest.approx((0.25, 1.0, 4.0))
     assert energy_kwh(None, Range.exact(1)) is None
 
 
