@@ -65,7 +65,7 @@ def _advise(options: argparse.Namespace) -> int:
     if options.files:
         recommendation = _of_session(options.files[0], wanted)
     else:
-        recommendation = advise(read_footprint(options.footprint[0]), wanted.constraints, wanted.offers, wanted.rates)
+        recommendation = advise(read_footprint(options.footprint[0]), wanted.constraints, wanted.own)
     return _print(recommendation, recommendation_text(recommendation, shown), options)
 
 
@@ -92,16 +92,14 @@ def _of_mix(options: argparse.Namespace, wanted: Asked) -> MixRecommendation:
             with open_session(path) as reader:
                 footprint = footprint_of(reader)
         jobs.append((path.stem, footprint, runs))
-    return advise_mix(
-        jobs, wanted.constraints, growth_per_year=options.growth, offers=wanted.offers, rates=wanted.rates
-    )
+    return advise_mix(jobs, wanted.constraints, growth_per_year=options.growth, own=wanted.own)
 
 
 def _of_session(path: Path, wanted: Asked) -> Recommendation:
     """Advise on a session, keep the advice in it, and remember what it promises."""
     with open_session(path) as reader:
         footprint = footprint_of(reader)
-        recommendation = advise(footprint, wanted.constraints, wanted.offers, wanted.rates)
+        recommendation = advise(footprint, wanted.constraints, wanted.own)
         remember(reader.manifest, footprint, recommendation)
     keep_document(path, "recommendation", recommendation)
     return recommendation

@@ -6,25 +6,24 @@ import argparse
 from pathlib import Path
 from typing import NamedTuple
 
-from gpuscope.advisor.catalogue.specs import CatalogueOffer
 from gpuscope.cli.arguments import count, duration, gpu_counts, names
 from gpuscope.cli.economics import add_economics, economics_from
 from gpuscope.domain.money import to_usd
 from gpuscope.domain.recommendation import Constraints
 from gpuscope.domain.serving import ServingTarget
 from gpuscope.domain.units import GIB
+from gpuscope.engine.advise import Own
+from gpuscope.engine.footprint_files import footprint_in
 
 
 class Asked(NamedTuple):
     """What the options ask for."""
 
     constraints: Constraints
-    offers: tuple[CatalogueOffer, ...]
-    """Imported, to be looked at besides the catalogue's."""
+    own: Own
+    """Imported offers, measured rates, runs on GPUs that are considered."""
     notes: tuple[str, ...]
     """About files that were read."""
-    rates: tuple[Path, ...] = ()
-    """Documents of measured rates."""
 
 
 def add_constraints(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +37,11 @@ def add_constraints(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rates", metavar="FILE.json", type=Path, action="append", default=[],
         help="rates measured on a GPU (gpuscope.rates/1), which go before published ones",
+    )  # fmt: skip
+    parser.add_argument(
+        "--target-run", metavar="FILE", type=Path, action="append", default=[],
+        help="a run of yours (session or footprint) on a GPU that is considered: a handful corrects what is predicted "
+        "for that card",
     )  # fmt: skip
 
 
@@ -85,7 +89,8 @@ def asked(options: argparse.Namespace) -> Asked:
         serving=_serving(options),
         economics=economics,
     )
-    return Asked(constraints, money.offers, money.notes, tuple(options.rates))
+    runs = tuple(footprint_in(path) for path in options.target_run)
+    return Asked(constraints, Own(money.offers, tuple(options.rates), runs), money.notes)
 
 
 def _add_work(parser: argparse.ArgumentParser) -> None:

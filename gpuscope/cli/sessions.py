@@ -14,7 +14,7 @@ from gpuscope.cli.footprint_text import footprint_text
 from gpuscope.cli.importing import say_reading
 from gpuscope.cli.streams import print_document, say
 from gpuscope.domain.recommendation import Constraints, Recommendation
-from gpuscope.engine.advise import advise
+from gpuscope.engine.advise import NOTHING, advise
 from gpuscope.engine.footprint import footprint_of
 from gpuscope.engine.import_files import import_to_sessions_folder, is_session
 from gpuscope.engine.session import open_session
@@ -100,8 +100,8 @@ def _report(options: argparse.Namespace) -> int:
         footprint = footprint_of(reader)
         wanted = asked(options)
         recommendation = reader.document("recommendation", Recommendation)
-        if recommendation is None or wanted.constraints != Constraints() or wanted.offers or wanted.rates:
-            recommendation = advise(footprint, wanted.constraints, wanted.offers, wanted.rates)
+        if recommendation is None or wanted.constraints != Constraints() or wanted.own != NOTHING:
+            recommendation = advise(footprint, wanted.constraints, wanted.own)
         report = build_report(
             reader, footprint, recommendation, now=datetime.now(UTC), include_identity=options.include_identity
         )

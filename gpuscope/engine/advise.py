@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -13,6 +14,7 @@ from gpuscope import paths
 from gpuscope.advisor.calibration.loading import load_calibration
 from gpuscope.advisor.calibration.model import Calibration
 from gpuscope.advisor.calibration.own_rates import rates_in, read_rates, with_own_rates
+from gpuscope.advisor.calibration.recalibration import TargetRun, recalibrated
 from gpuscope.advisor.catalogue.loading import Catalogue, load_catalogue
 from gpuscope.advisor.catalogue.specs import CatalogueOffer
 from gpuscope.advisor.choice.advisor import Advisor
@@ -45,11 +47,26 @@ def shipped_calibration() -> Calibration:
     return load_calibration(paths.resources_dir() / "calibration")
 
 
-def calibration(rates: Sequence[Path] = ()) -> Calibration:
+class Own(NamedTuple):
+    """What the person knows better than the catalogue and the calibration that come with gpuscope."""
+
+    offers: tuple[CatalogueOffer, ...] = ()
+    """Looked at besides the catalogue's."""
+    rates: tuple[Path, ...] = ()
+    """Documents of measured rates, besides those that are kept on this machine."""
+    target_runs: tuple[Footprint, ...] = ()
+    """Runs on GPUs that are considered, of this job or of others: a handful corrects what is predicted for a card."""
+
+
+NOTHING = Own()
+
+
+def calibration(own: Own = NOTHING, job: Footprint | None = None) -> Calibration:
     """What comes with gpuscope, and before it what this person measured.
 
     Args:
-        rates: documents of measured rates, besides those that are kept on this machine.
+        own: measured rates and runs.
+        job: what is advised on: of a target run of the same job, it is the run elsewhere.
 
     Raises:
         CatalogueError: a file that comes with gpuscope is damaged; names the line.
@@ -59,44 +76,53 @@ def calibration(rates: Sequence[Path] = ()) -> Calibration:
         kept = rates_in(paths.state_dir() / "rates")
     except OSError:  # nobody can have kept anything there
         kept = ()
-    documents = [*kept, *(read_rates(path) for path in rates)]
-    return with_own_rates(shipped_calibration(), documents, catalogue()) if documents else shipped_calibration()
+    documents = [*kept, *(read_rates(path) for path in own.rates)]
+    known = shipped_calibration()
+    if documents:
+        known = with_own_rates(known, documents, catalogue())
+    runs = [TargetRun(run, job if job is not None and _same_job(run, job) else None) for run in own.target_runs]
+    return recalibrated(known, runs, catalogue()) if runs else known
 
 
-def advisor_of(footprint: Footprint, offers: tuple[CatalogueOffer, ...] = (), rates: Sequence[Path] = ()) -> Advisor:
+def _same_job(run: Footprint, job: Footprint) -> bool:
+    """The same model, optimizer and batch for each GPU, on another GPU than the run."""
+    ours, theirs = run.workload, job.workload
+    same = (
+        ours.parameters is not None
+        and (ours.stage, ours.parameters, ours.optimizer) == (theirs.stage, theirs.parameters, theirs.optimizer)
+        and ours.batch.per_device == theirs.batch.per_device
+    )
+    return same and bool(job.devices) and [d.gpu for d in job.devices] != [d.gpu for d in run.devices]
+
+
+def advisor_of(footprint: Footprint, own: Own = NOTHING) -> Advisor:
     """The advisor of one job, to be kept while the person changes what is allowed.
 
     Args:
         footprint: what the job uses.
-        offers: the person's own, besides the catalogue's.
-        rates: documents of measured rates, besides those that are kept on this machine.
+        own: what the person knows better.
 
     Raises:
         UsageError: the footprint is absurd, or a document of rates is damaged.
         CatalogueError: the catalogue or the calibration is damaged.
     """
-    return Advisor(footprint, _with(offers), today=datetime.now(UTC).date(), calibration=calibration(rates))
+    today = datetime.now(UTC).date()
+    return Advisor(footprint, _with(own.offers), today=today, calibration=calibration(own, footprint))
 
 
-def advise(
-    footprint: Footprint,
-    constraints: Constraints,
-    offers: tuple[CatalogueOffer, ...] = (),
-    rates: Sequence[Path] = (),
-) -> Recommendation:
+def advise(footprint: Footprint, constraints: Constraints, own: Own = NOTHING) -> Recommendation:
     """What to get for this job under these constraints, by today's date.
 
     Args:
         footprint: what the job uses.
         constraints: what the person allows.
-        offers: the person's own, besides the catalogue's.
-        rates: documents of measured rates, besides those that are kept on this machine.
+        own: what the person knows better.
 
     Raises:
         UsageError: the constraints contradict each other or name something unknown.
         CatalogueError: the catalogue or the calibration is damaged.
     """
-    return advisor_of(footprint, offers, rates).recommend(constraints)
+    return advisor_of(footprint, own).recommend(constraints)
 
 
 def advise_mix(
@@ -104,8 +130,7 @@ def advise_mix(
     constraints: Constraints,
     *,
     growth_per_year: float = 0.0,
-    offers: tuple[CatalogueOffer, ...] = (),
-    rates: Sequence[Path] = (),
+    own: Own = NOTHING,
 ) -> MixRecommendation:
     """What to get for several jobs together.
 
@@ -113,15 +138,14 @@ def advise_mix(
         jobs: of each its name, what it uses, and how often it runs in a month.
         constraints: hold for each run.
         growth_per_year: 0.2: each year a fifth more runs than the year before.
-        offers: the person's own, besides the catalogue's.
-        rates: documents of measured rates, besides those that are kept on this machine.
+        own: what the person knows better.
 
     Raises:
         UsageError: the constraints contradict each other, or a job's work is not known.
         CatalogueError: the catalogue or the calibration is damaged.
     """
     asked = [AskedJob(*job) for job in jobs]
-    advisors = [advisor_of(job.footprint, offers, rates) for job in asked]
+    advisors = [advisor_of(job.footprint, own) for job in asked]
     return recommend_mix(asked, advisors, constraints, growth_per_year)
 
 
