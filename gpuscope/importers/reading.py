@@ -6,9 +6,11 @@ import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from gpuscope.domain.base import Value
 from gpuscope.domain.device import Device
+from gpuscope.domain.imported import AllocatorDetails, TraceDetails
 from gpuscope.domain.reasons import Reason
 from gpuscope.importers.cells import Cell
 
@@ -75,6 +77,15 @@ class Track:
         return [None if math.isnan(value) else value for value in self.columns.get(name, ())]
 
 
+class ImportedEvent(Value, frozen=True, kw_only=True):
+    """Something that happened, under the names that the probe gives it (domain/events.py)."""
+
+    wall_s: float
+    """By the clock of the file."""
+    kind: str
+    data: dict[str, Any]
+
+
 @dataclass(slots=True)
 class Reading:
     """One file, read."""
@@ -91,6 +102,10 @@ class Reading:
     """Samples that were read."""
     zone_known: bool = False
     """Whether the times are seconds since 1970 in UTC."""
+    events: list[ImportedEvent] = field(default_factory=list)
+    """Of one process of the job: its steps, operators, memory."""
+    details: TraceDetails | tuple[AllocatorDetails, ...] | None = None
+    """What files of a framework tell beyond that."""
 
     def add(self, key: str, device: Device, wall_s: float, cells: Mapping[str, Cell]) -> Track:
         """Append one sample of a device; the device's facts are those of its first sample.

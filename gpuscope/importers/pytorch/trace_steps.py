@@ -1,0 +1,114 @@
+"""The steps of a trace: marked by `torch.profiler`, else by the optimizer's calls."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuscope.domain.imported import TracedStep
+from gpuscope.importers.pytorch import intervals
+from gpuscope.importers.pytorch.trace_columns import Spans, TraceColumns
+
+BY_PROFILER, BY_OPTIMIZER = "ProfilerStep", "Optimizer.step"
+_PROFILER_STEP = re.compile(r"ProfilerStep#(\d+)")
+_FEWEST_OPTIMIZER_STEPS = 3
+"""The first call only marks where the first whole step begins; two whole ones make it a rhythm."""
+_STUB_SHARE = 0.05
+"""A last step without work of its own, shorter than this share of the usual one, was only begun."""
+
+
+@dataclass(slots=True)
+class Launched:
+    """Work of all GPUs with the moment of its launch; its own beginning where the launch is not in the trace."""
+
+    at_us: NDArray[np.float64]
+    start_us: NDArray[np.float64]
+    duration_us: NDArray[np.float64]
+
+
+@dataclass(slots=True)
+class Steps:
+    """Steps in order, the times of their beginnings and ends in the trace's clock."""
+
+    marked_by: str | None = None
+    steps: list[TracedStep] = field(default_factory=list)
+    bounds_us: list[tuple[float, float]] = field(default_factory=list)
+
+    @property
+    def complete(self) -> list[tuple[float, float]]:
+        """Bounds of the steps that were done."""
+        return [bounds for bounds, step in zip(self.bounds_us, self.steps, strict=True) if step.complete]
+
+
+def steps_of(columns: TraceColumns, launched: Launched) -> Steps:
+    """The steps of the process that marked most of them.
+
+    A step's range may be another process's than its operators' (a wrapper that traces for its child): what belongs to
+    a step is told by time alone.
+    """
+    named, marked_by = _profiler_steps(columns), BY_PROFILER
+    if not named:
+        named, marked_by = _optimizer_steps(columns), BY_OPTIMIZER
+    if not named:
+        return Steps()
+    operators = np.sort(np.array(columns.operators.start_us))
+    order = np.argsort(launched.at_us, kind="stable")
+    sorted_at = launched.at_us[order]
+    usual_us = float(np.median([end - start for _, start, end in named]))
+    result = Steps(marked_by)
+    for number, (name, start_us, end_us) in enumerate(named):
+        mine = order[np.searchsorted(sorted_at, start_us) : np.searchsorted(sorted_at, end_us)]
+        busy_us = intervals.length(launched.start_us[mine], launched.duration_us[mine])
+        works = len(mine) > 0 or np.searchsorted(operators, start_us) < np.searchsorted(operators, end_us)
+        stub = number == len(named) - 1 > 0 and not works and end_us - start_us < usual_us * (1 - _STUB_SHARE)
+        step = TracedStep(
+            name=name,
+            start_s=(start_us - columns.first_us) * 1e-6,
+            duration_s=(end_us - start_us) * 1e-6,
+            busy_s=busy_us * 1e-6,
+            complete=not stub,
+        )
+        result.steps.append(step)
+        result.bounds_us.append((start_us, end_us))
+    return result
+
+
+def _profiler_steps(columns: TraceColumns) -> list[tuple[str, float, float]]:
+    """Name, beginning and end, in order."""
+    by_thread: dict[int, list[tuple[float, float, str]]] = defaultdict(list)
+    for start_us, duration_us, name, thread in _annotated(columns):
+        if _PROFILER_STEP.fullmatch(name):
+            by_thread[thread].append((start_us, start_us + duration_us, name))
+    most = max(by_thread.values(), key=len, default=[])
+    return [(name, start_us, end_us) for start_us, end_us, name in sorted(most)]
+
+
+def _optimizer_steps(columns: TraceColumns) -> list[tuple[str, float, float]]:
+    """From the end of one call of the optimizer to the end of the next."""
+    calls: dict[tuple[int, str], list[float]] = defaultdict(list)
+    for start_us, duration_us, name, thread in _annotated(columns):
+        if name.startswith("Optimizer.step#"):
+            calls[thread, name].append(start_us + duration_us)
+    busiest: list[float] = max(calls.values(), key=len, default=[])
+    ends = sorted(busiest)
+    if len(ends) < _FEWEST_OPTIMIZER_STEPS:
+        return []
+    return [
+        (f"step {number}", start_us, end_us) for number, (start_us, end_us) in enumerate(itertools.pairwise(ends), 1)
+    ]
+
+
+def _annotated(columns: TraceColumns) -> list[tuple[float, float, str, int]]:
+    spans: Spans = columns.annotations
+    names = columns.names.in_order
+    return [
+        (start_us, duration_us, names[key], thread)
+        for start_us, duration_us, key, thread in zip(
+            spans.start_us, spans.duration_us, spans.key, spans.thread, strict=True
+        )
+    ]
