@@ -253,7 +253,7 @@ class Footprint(Value, frozen=True, kw_only=True):
     """The document `gpuscope.footprint/1`; null is unknown."""
 
     schema: str = SCHEMA
-    source: FootprintSource
+    source: FootprintSource = FootprintSource(kind="imported")
     workload: Workload = Workload()
     devices: tuple[FootprintDevice, ...] = ()
     host: FootprintHost = FootprintHost()

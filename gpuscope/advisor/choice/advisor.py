@@ -23,6 +23,7 @@ from gpuscope.advisor.choice.robustness import sensitivities
 from gpuscope.advisor.choice.search import Found, search
 from gpuscope.advisor.choice.surer import improvements
 from gpuscope.advisor.choice.verdict import Decision, decide, fix_first
+from gpuscope.advisor.job.architecture import with_counted_parameters
 from gpuscope.advisor.job.work import work_of
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Constraints, Recommendation, Sensitivity, Verdict
@@ -54,6 +55,7 @@ class Advisor:
         self, footprint: Footprint, catalogue: Catalogue, *, today: date, calibration: Calibration = EMPTY
     ) -> None:
         check_footprint(footprint)
+        footprint = with_counted_parameters(footprint)
         self._footprint = footprint
         self._catalogue = catalogue
         self._today = today

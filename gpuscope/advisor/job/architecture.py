@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import msgspec
+
 from gpuscope.domain.architecture import Architecture
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.units import format_count
@@ -86,6 +88,8 @@ WIDTH_OVER_LAYERS = 128.0
 PARAMETERS_PER_LAYER = 12.0
 _USUAL_HEAD_SIZE = 128
 _USUAL_VOCABULARY = 32000
+USUAL_SEQUENCE = 2048
+"""Tokens of a sequence where nothing says how many: the context of GPT-3, OPT and LLaMA."""
 
 
 def architecture_of(footprint: Footprint, *, language_model: bool = False) -> KnownArchitecture | None:
@@ -106,6 +110,23 @@ def architecture_of(footprint: Footprint, *, language_model: bool = False) -> Kn
     if not text or not workload.parameters:
         return None
     return assumed_architecture(workload.parameters)
+
+
+def with_counted_parameters(footprint: Footprint) -> Footprint:
+    """A footprint in which the dimensions of the model, where they are given with its vocabulary, tell the parameters
+    that nobody counted.
+
+    Raises:
+        UsageError: the dimensions make no sense.
+    """
+    workload = footprint.workload
+    if workload.architecture is None:
+        return footprint
+    check_architecture(workload.architecture)
+    if workload.parameters is not None or workload.architecture.vocabulary_size is None:
+        return footprint
+    counted = count_parameters(workload.architecture).total
+    return msgspec.structs.replace(footprint, workload=msgspec.structs.replace(workload, parameters=counted))
 
 
 def assumed_architecture(parameters: int) -> KnownArchitecture:

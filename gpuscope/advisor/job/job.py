@@ -149,9 +149,10 @@ def _source_gpu(footprint: Footprint, catalogue: Catalogue, assumptions: list[st
     device = footprint.devices[0]
     found = catalogue.gpu(device.gpu) or catalogue.match_gpu(device.name, device.memory_bytes)
     if found is None:
+        name = device.gpu or device.name or "no name"
         assumptions.append(
-            f"The catalogue does not know the GPU of the run ({device.name or 'no name'}): its speed tells nothing "
-            "about other GPUs, so times come from the operators' work alone."
+            f"The catalogue does not know the GPU of the run ({name}): its speed tells nothing about other GPUs, so "
+            "times come from the operators' work alone."
         )
     return found
 
