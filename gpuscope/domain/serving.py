@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from gpuscope.domain.base import Range, Value
 
+HOURS_OF_A_DAY = 24
+
 
 class ServingTarget(Value, frozen=True, kw_only=True):
     """What a service has to do; null is "not asked for"."""

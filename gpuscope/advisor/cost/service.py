@@ -8,16 +8,14 @@ from gpuscope.advisor.cost.power import Load, mean_watts
 from gpuscope.advisor.cost.terms import HOURS_PER_MONTH
 from gpuscope.domain.base import Range
 from gpuscope.domain.economics import Economics
-from gpuscope.domain.serving import Serving, ServingTarget
-
-_HOURS_PER_DAY = 24.0
+from gpuscope.domain.serving import HOURS_OF_A_DAY, Serving, ServingTarget
 
 
 def working_share(serving: Serving) -> float:
     """Share of all replicas' hours in which they run: 1 without a load curve."""
     if serving.replica_hours_per_day is None:
         return 1.0
-    return min(1.0, serving.replica_hours_per_day / (serving.replicas * _HOURS_PER_DAY))
+    return min(1.0, serving.replica_hours_per_day / (serving.replicas * HOURS_OF_A_DAY))
 
 
 def use_of_service(serving: Serving, economics: Economics) -> Use:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gpuscope.advisor.job.architecture import (
+    USUAL_SEQUENCE,
     WIDTH_OVER_LAYERS,
     active_parameters,
     assumed_architecture,
@@ -41,7 +42,6 @@ MOST_PARAMETERS = 10**15
 """A thousand times the largest models; more is a slip of the unit."""
 _BYTES_16_BIT = 34.0
 """Of activations for each token and unit of width (arXiv 2205.05198, with fused attention)."""
-USUAL_SEQUENCE = 2048
 _ACTIVATION_RANGE = Range(low=0.8, mid=1.0, high=1.5)
 """Gathered, cached and short-lived tensors besides the formula's: half as much again (assumed)."""
 _LEAST_CACHE_BYTES = 2.0
@@ -85,7 +85,7 @@ def estimate(
         stage: training or inference.
         optimizer: for training; see `optimizers.OPTIMIZERS`.
         batch: sequences in a step. Without it activations are not counted in the middle of the range.
-        sequence_length: tokens of a sequence; 2048 where only the batch is given.
+        sequence_length: tokens of a sequence; `USUAL_SEQUENCE` where only the batch is given.
         architecture: dimensions of the transformer; None: where they are needed, those of published models.
         requests: for inference: their KV cache is counted.
         engine: what serves the model, such as vllm or llama.cpp.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuscope.advisor.job.architecture import USUAL_SEQUENCE
 from gpuscope.advisor.job.number_formats import NumberFormat
 from gpuscope.advisor.job.optimizers import OptimizerState
 from gpuscope.domain.architecture import Architecture
@@ -48,7 +49,7 @@ def estimate_provenance(
             "2 FLOPs for each active parameter and token forward, 4 backward", "common approximation"
         )
     else:
-        total += "; activations of one sequence of 2048 tokens only in the high end"
+        total += f"; activations of one sequence of {USUAL_SEQUENCE} tokens only in the high end"
     if format_.most_bytes is not None:
         total += f"; scales of the quantised weights, up to {format_.most_bytes:g} bytes a weight, in the high end"
     pointers["/memory/peak_allocated_bytes"] = _derived(total)

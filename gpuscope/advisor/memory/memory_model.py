@@ -89,6 +89,15 @@ def _training_state(job: Job, parameters: float | None) -> tuple[Range, Range, f
     return Range.exact(counted[0]), Range.exact(counted[1]), float(breakdown.temporaries_bytes or 0), "counted"
 
 
+FITS, MAY_FIT, TOO_LARGE = 0, 1, 2
+"""How sure it is that something fits: numbers to sort by, the best first."""
+
+
+def fit_rank(fit: bool | None) -> int:
+    """`FITS`, `MAY_FIT` or `TOO_LARGE` for an answer of `fits`."""
+    return {True: FITS, None: MAY_FIT, False: TOO_LARGE}[fit]
+
+
 def fits(need: MemoryNeed, available_bytes: float) -> bool | None:
     """True or False when the whole range says so, None when it may or may not fit.
 

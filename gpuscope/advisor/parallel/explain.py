@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from gpuscope.advisor.memory.memory_model import TOO_LARGE
 from gpuscope.advisor.parallel.collectives import Fabric
 from gpuscope.advisor.parallel.memory import Needs
 from gpuscope.advisor.parallel.step import Steps
@@ -11,8 +12,8 @@ from gpuscope.advisor.parallel.table import LayoutTable
 from gpuscope.domain.recommendation import Explanation, Layout
 from gpuscope.domain.units import format_bytes, format_duration
 
-_TOO_LARGE = 2
 _MUCH_SLOWER = 2.0
+"""From here on a layout is said to take so many times as long, not so much per cent longer."""
 _ASSUMED = "assumed: fused attention, sequence parallel norms, a pipeline that is not interleaved"
 _PARTS = (
     ("computing_s", "Computing", "micro batches × forward and backward of a stage"),
@@ -26,6 +27,8 @@ _PARTS = (
     ("update_s", "Optimizer's update", "bytes of state ÷ memory bandwidth"),
     ("waiting_s", "Waiting for the slowest", "a share for each doubling of machines and of GPUs in one"),
 )
+_MESSAGES = frozenset({"tensor_s", "pipeline_s", "context_s", "expert_s", "sharded_s", "gradients_s"})
+"""Parts that rest on what the links reach."""
 
 
 class Details(NamedTuple):
@@ -35,7 +38,7 @@ class Details(NamedTuple):
     steps: Steps | None
     needs: Needs
     states: Any
-    """For each layout: 0 fits, 1 may fit, 2 is too large."""
+    """For each layout `FITS`, `MAY_FIT` or `TOO_LARGE`."""
     row: int
     """Of the table: the chosen layout."""
     fabric: Fabric
@@ -88,7 +91,7 @@ def passed_over(details: Details) -> tuple[str, ...]:
     for name, rows in _kinds(details.table):
         if not len(rows) or details.row in rows:
             continue
-        fitting = rows[details.states[rows] < _TOO_LARGE]
+        fitting = rows[details.states[rows] < TOO_LARGE]
         if not len(fitting):
             least = float(details.needs.least[rows].min())
             reasons.append(f"{name}: needs {format_bytes(least)} on each GPU and more.")
@@ -128,7 +131,4 @@ def _kinds(table: LayoutTable) -> list[tuple[str, Any]]:
 def _provenance(field: str, details: Details) -> str:
     if field == "computing_s":
         return f"derived; {details.basis}"
-    return f"derived; {details.fabric.how}" if field in _SPOKEN and details.fabric.how else "derived"
-
-
-_SPOKEN = frozenset({"tensor_s", "pipeline_s", "context_s", "expert_s", "sharded_s", "gradients_s"})
+    return f"derived; {details.fabric.how}" if field in _MESSAGES and details.fabric.how else "derived"

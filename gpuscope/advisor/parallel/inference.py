@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.job import Job
-from gpuscope.advisor.memory.memory_model import JobMemory, MemoryNeed, fits
+from gpuscope.advisor.memory.memory_model import JobMemory, MemoryNeed, fit_rank, fits
 from gpuscope.advisor.parallel.layouts import available_bytes
 from gpuscope.advisor.parallel.memory import Run, needs_of
 from gpuscope.advisor.parallel.scaling import Scaled
@@ -13,8 +13,6 @@ from gpuscope.advisor.parallel.topology import Topology
 from gpuscope.advisor.timing.time_model import StepTime
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Layout
-
-_ORDER = {True: 0, None: 1, False: 2}
 
 
 def plan_inference(
@@ -30,7 +28,7 @@ def plan_inference(
     for index, layout in enumerate(layouts):
         need = needs.of(index, gpu)
         fit = fits(need, available)
-        choices.append((_ORDER[fit], need.surely_bytes if fit is False else 0.0, index, layout, need))
+        choices.append((fit_rank(fit), need.surely_bytes if fit is False else 0.0, index, layout, need))
     _, _, _, layout, need = min(choices, key=lambda choice: choice[:3])
     return layout, need, _scaled(single, layout, topology)
 

@@ -21,8 +21,8 @@ from gpuscope.advisor.parallel.transformer import Shape
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Layout
 
-# NCCL's buffers on each GPU (published: 0.2 to 1 GB).
-_NCCL = Range(low=0.2e9, mid=0.5e9, high=1.0e9)
+NCCL_BYTES = Range(low=0.2e9, mid=0.5e9, high=1.0e9)
+"""NCCL's buffers on each GPU (published: 0.2 to 1 GB)."""
 # ZeRO stage 3 gathers up to four layers at a time; where the layers are not known, one is assumed to be a 96th to an
 # 8th of the parameters.
 _GATHERED_LAYERS = Range(low=2.0, mid=3.0, high=4.0)
@@ -97,7 +97,7 @@ def needs_of(
     if activations is not None:
         held.append(Part("activations and temporaries", activations, share, how))
     gpus = table.data * table.model * table.context
-    held.append(Part("communication buffers", _NCCL, (gpus > 1) * 1.0, "published for NCCL", fragmented=False))
+    held.append(Part("communication buffers", NCCL_BYTES, (gpus > 1) * 1.0, "published for NCCL", fragmented=False))
     fragmentation = memory.fragmentation[0]
     low, mid, high = (_total(held, end, getattr(fragmentation, end)) for end in ("low", "mid", "high"))
     least = sum(part.share * part.whole.low for part in held if part.name != "activations and temporaries")
@@ -113,10 +113,12 @@ def memory_need(memory: JobMemory, gpu: GpuSpec, layout: Layout) -> MemoryNeed:
 
 
 class Run(NamedTuple):
-    """How a job was run when its memory was seen."""
+    """How a job was run when its memory was seen, and the width of its activations."""
 
     micro_batch: float | None
     checkpointing: bool
+    element_bytes: float = 2.0
+    """Of an activation on the target: 2 in 16 bits, 4 in 32."""
 
 
 def _state_parts(memory: JobMemory, table: LayoutTable, shape: Shape | None, *, training: bool) -> list[Part]:
@@ -169,10 +171,10 @@ def _activations(
     import numpy as np
 
     if shape is not None and training:
-        counted = transformer_activations(shape, table)
+        counted = transformer_activations(shape, table, ran.element_bytes)
         if memory.activations is not None and memory.activations.high > 0 and ran.micro_batch:
             one = _single(ran.micro_batch, checkpointing=ran.checkpointing)
-            share = counted / transformer_activations(shape, one)[0]
+            share = counted / transformer_activations(shape, one, ran.element_bytes)[0]
             return memory.activations, share, memory.activations_how
         return _FORMULA, counted, "counted from the transformer's dimensions, 0 to 50% more for short-lived tensors"
     if memory.activations is None:
@@ -181,8 +183,8 @@ def _activations(
     return memory.activations, share, memory.activations_how
 
 
-def transformer_activations(shape: Shape, table: LayoutTable, element_bytes: float = 2.0) -> Any:
-    """Bytes of activations on the GPU that holds most."""
+def transformer_activations(shape: Shape, table: LayoutTable, element_bytes: float) -> Any:
+    """Bytes of activations on the GPU that holds most; an element of them has `element_bytes`."""
     import numpy as np
 
     tokens = table.micro * shape.sequence / table.context

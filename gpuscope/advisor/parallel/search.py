@@ -9,7 +9,8 @@ import msgspec
 from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.job import TRAINING, Job
 from gpuscope.advisor.memory.context_memory import context_bytes
-from gpuscope.advisor.memory.memory_model import JobMemory, MemoryNeed, fits
+from gpuscope.advisor.memory.memory_model import FITS, MAY_FIT, TOO_LARGE, JobMemory, MemoryNeed, fits
+from gpuscope.advisor.parallel.device import element_bytes_of
 from gpuscope.advisor.parallel.explain import Details, passed_over
 from gpuscope.advisor.parallel.inference import plan_inference
 from gpuscope.advisor.parallel.layouts import available_bytes
@@ -26,7 +27,6 @@ from gpuscope.domain.recommendation import Layout
 _AS_FAST, _AS_GOOD = 1.03, 1.005
 """Factors up to which steps count as equally fast, and as equally fast without hidden messages."""
 _SHARDED_PARAMETERS = 3
-_FITS, _MAY_FIT, _TOO_LARGE = 0, 1, 2
 
 
 class Plan(NamedTuple):
@@ -82,15 +82,15 @@ def plan(
 
 
 def _states(needs: Needs, gpu: GpuSpec, available: int) -> Any:
-    """For each layout: fits, may fit, is too large."""
+    """For each layout `FITS`, `MAY_FIT` or `TOO_LARGE`."""
     import numpy as np
 
     context, _ = context_bytes(gpu)
-    states = np.full(np.shape(needs.least), _MAY_FIT)
+    states = np.full(np.shape(needs.least), MAY_FIT)
     if needs.known:
-        states = np.where(needs.high + context.high <= available, _FITS, states)
-        states = np.where(needs.low + context.low > available, _TOO_LARGE, states)
-    return np.where(needs.least + context.low > available, _TOO_LARGE, states)
+        states = np.where(needs.high + context.high <= available, FITS, states)
+        states = np.where(needs.low + context.low > available, TOO_LARGE, states)
+    return np.where(needs.least + context.low > available, TOO_LARGE, states)
 
 
 def _best(found: Answer, states: Any) -> int:
@@ -102,7 +102,7 @@ def _best(found: Answer, states: Any) -> int:
     import numpy as np
 
     best = int(np.min(states))
-    if best == _TOO_LARGE:
+    if best == TOO_LARGE:
         return int(np.argmin(found.needs.low if found.needs.known else found.needs.least))
     candidates = np.flatnonzero(states == best)
     if found.steps is None:
@@ -157,7 +157,8 @@ def _unshared(subject: Subject, gpu: GpuSpec, topology: Topology) -> Plan:
     why = f"the run's batch of {samples:g} samples cannot be shared by {gpus} GPUs"
     layout = Layout(data_parallel=gpus, micro_batch=batch.micro if batch.known else None)
     table = table_of([layout], batch.micro)
-    run = Run(batch.micro if batch.known else None, subject.checkpointed)
+    micro = batch.micro if batch.known else None
+    run = Run(micro, subject.checkpointed, element_bytes_of(subject.job.precision))
     needs = needs_of(subject.memory, table, subject.shape, run.micro_batch, training=True, ran=run)
     need = needs.of(0, gpu)
     return Plan(layout, need, fits=False, scaled=Scaled(None, batch.replicas, 0.0, 0.0, why))

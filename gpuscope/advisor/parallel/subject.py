@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from gpuscope.advisor.job.architecture import architecture_of
+from gpuscope.advisor.job.architecture import USUAL_SEQUENCE, architecture_of
 from gpuscope.advisor.job.job import Job
 from gpuscope.advisor.memory.memory_model import JobMemory
 from gpuscope.advisor.parallel.data_parallel import update_share
@@ -14,8 +14,8 @@ from gpuscope.advisor.parallel.same import Same
 from gpuscope.advisor.parallel.transformer import Shape, shape_of
 from gpuscope.domain.ops import dtype_bytes
 
-_ASSUMED_SEQUENCE = 2048.0
 _ASSUMED_SAMPLES = 1.0
+"""Of a batch that is not known."""
 
 
 class Batch(NamedTuple):
@@ -72,7 +72,7 @@ def _subject(same_job: Same[Job], same_memory: Same[JobMemory], timed: bool) -> 
     shape, how = None, ""
     # A measured step of a batch that nobody knows says nothing about the dimensions' work.
     if known is not None and (batch.known or not job.ran):
-        sequence = float(workload.sequence_length or _ASSUMED_SEQUENCE)
+        sequence = float(workload.sequence_length or USUAL_SEQUENCE)
         parameters = float(workload.parameters) if workload.parameters else None
         shape, how = shape_of(known.architecture, sequence, parameters), known.how
     size = dtype_bytes(workload.precision.parameters) or 4

@@ -65,7 +65,8 @@ def answer(
         return None
     # An estimate's activations are a formula's as well, and this one knows layouts.
     counted = subject.shape is not None and subject.job.footprint.source.kind == "estimated"
-    run = Run(batch.micro if batch.known and not counted else None, subject.checkpointed)
+    micro = batch.micro if batch.known and not counted else None
+    run = Run(micro, subject.checkpointed, element_bytes_of(subject.job.precision))
     needs = _needs(Same(subject.memory), question, run)
     fabric = _fabric(topology, Same(subject.rates))
     steps = _steps(subject, gpu, question, fabric, single)

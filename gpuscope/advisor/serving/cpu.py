@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from gpuscope.advisor.catalogue.specs import CpuSpec
 from gpuscope.advisor.job.architecture import KnownArchitecture, architecture_of
 from gpuscope.advisor.job.job import Job
+from gpuscope.advisor.memory.memory_model import fit_rank
 from gpuscope.advisor.serving.batches import batches_plan, cpu_batch_time, largest_batch_of, run_batch
 from gpuscope.advisor.serving.constants import ServingConstants
 from gpuscope.advisor.serving.device import cpu_device
@@ -97,10 +98,9 @@ def _options(
 
 def _rank(each: Option) -> tuple[object, ...]:
     """Fits, meets its latencies, needs the fewest machines (or does the most); then the format that loses least."""
-    fit = {True: 0, None: 1, False: 2}[each.fits]
     copies = each.demand.replicas if each.demand is not None else 0
     late = each.full.latency_s if each.missed else 0.0
-    return fit, len(each.missed), late, copies, -each.full.requests_per_s, -each.model.format.bits
+    return fit_rank(each.fits), len(each.missed), late, copies, -each.full.requests_per_s, -each.model.format.bits
 
 
 def _batches(

@@ -8,6 +8,9 @@ from typing import NamedTuple
 from gpuscope.advisor.serving.device import Device
 from gpuscope.advisor.serving.model import ServedModel, cache_split
 
+_HALVINGS = 16
+"""A batch of up to 1024 to within two hundredths of a request."""
+
 
 class Request(NamedTuple):
     """A usual request."""
@@ -173,7 +176,3 @@ def operate_at_rate(
         else:
             high = middle
     return operate(model, device, low, request, prompt)
-
-
-_HALVINGS = 16
-"""A batch of up to 1024 to within a hundredth."""

@@ -19,7 +19,7 @@ from gpuscope.advisor.serving.model import ServedModel, served_model
 from gpuscope.advisor.serving.replicas import Demand, demand
 from gpuscope.advisor.serving.split import Split, splits
 from gpuscope.advisor.serving.targets import largest_batch, misses
-from gpuscope.advisor.serving.weights import WeightFormat, cache_bytes, products_of, weight_format
+from gpuscope.advisor.serving.weights import WeightFormat, cache_bytes, is_known, products_of, weight_format
 from gpuscope.domain.serving import ServingTarget
 
 USUAL_PROMPT, USUAL_OUTPUT = 512.0, 256.0
@@ -82,15 +82,11 @@ def formats_of(job: Job, target: ServingTarget) -> tuple[WeightFormat, ...]:
     if target.weight_dtypes:
         return tuple(weight_format(name, llama_cpp=files) for name in target.weight_dtypes)
     held = workload.precision.parameters
-    if held is not None:
-        known = weight_format(held, llama_cpp=files) if _is_known(held) else None
-        if known is not None and (known.quantised or job.precision == job.source_precision):
+    if held is not None and is_known(held):
+        known = weight_format(held, llama_cpp=files)
+        if known.quantised or job.precision == job.source_precision:
             return (known,)
     return (weight_format(job.precision, llama_cpp=files),)
-
-
-def _is_known(name: str) -> bool:
-    return name in {"float32", "float16", "bfloat16", "int8", "int4", "float8_e4m3fn", "float8_e5m2", "float8"}
 
 
 def value_bytes(job: Job, target: ServingTarget) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gpuscope.advisor.serving.load_curve import LoadCurve, over_the_day
+from gpuscope.advisor.serving.load_curve import STABILISATION_HOURS, START_HOURS, LoadCurve, over_the_day
 from gpuscope.advisor.serving.replicas import Demand, demand
 from gpuscope.domain.recommendation import Explanation
 from gpuscope.domain.serving import ServingTarget
@@ -81,7 +81,8 @@ def load_trees(load: Load) -> tuple[Explanation, ...]:
             Explanation(
                 name="Copy-hours a day",
                 value=f"{load.curve.replica_hours:.3g}, {load.curve.saving_share:.0%} less than all of them all day",
-                formula="Σ copies of each hour + 10 min for each one started + 5 min for each one stopped",
+                formula=f"Σ copies of each hour + {START_HOURS * 60:g} min for each one started + "
+                f"{STABILISATION_HOURS * 60:g} min for each one stopped",
                 provenance=f"derived: {hours} copies, hour by hour",
             )
         )

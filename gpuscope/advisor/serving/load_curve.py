@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from gpuscope.domain.serving import HOURS_OF_A_DAY
 from gpuscope.errors import UsageError
 
-HOURS = 24
 START_HOURS = 10 / 60
 """A new copy is paid for before it answers: a machine has to boot and load the weights (assumed, 10 minutes)."""
 STABILISATION_HOURS = 5 / 60
@@ -39,7 +39,7 @@ def over_the_day(hourly_load: Sequence[float], replicas_at: Callable[[float], in
     """
     if not hourly_load:
         return None
-    if len(hourly_load) != HOURS or min(hourly_load) < 0 or max(hourly_load) <= 0:
+    if len(hourly_load) != HOURS_OF_A_DAY or min(hourly_load) < 0 or max(hourly_load) <= 0:
         raise UsageError("The load of a day takes 24 figures of 0 and more, not all of them zero, one for each hour.")
     busiest = max(hourly_load)
     at = {load: max(1, replicas_at(load / busiest)) for load in set(hourly_load)}
@@ -49,5 +49,5 @@ def over_the_day(hourly_load: Sequence[float], replicas_at: Callable[[float], in
     # The day repeats: after the last hour comes the first one.
     for before, after in itertools.pairwise((*counts, counts[0])):
         hours += max(0, after - before) * START_HOURS + max(0, before - after) * STABILISATION_HOURS
-    hours = min(hours, float(HOURS * most))
-    return LoadCurve(counts, hours, 1 - hours / (HOURS * most))
+    hours = min(hours, float(HOURS_OF_A_DAY * most))
+    return LoadCurve(counts, hours, 1 - hours / (HOURS_OF_A_DAY * most))

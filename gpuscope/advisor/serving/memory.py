@@ -9,6 +9,7 @@ from gpuscope.advisor.job.job import Job
 from gpuscope.advisor.memory.context_memory import context_bytes
 from gpuscope.advisor.memory.memory_model import MemoryNeed
 from gpuscope.advisor.parallel.layouts import available_bytes
+from gpuscope.advisor.parallel.memory import NCCL_BYTES
 from gpuscope.advisor.serving.engine import Request
 from gpuscope.advisor.serving.model import ServedModel, cache_split
 from gpuscope.advisor.serving.split import Split
@@ -19,9 +20,8 @@ _CHUNK_TOKENS = 8192
 """Engines read prompts in pieces of at most this many tokens (vLLM's and TensorRT-LLM's usual limit)."""
 _WORKING_WIDTHS = Range(low=4.0, mid=8.0, high=16.0)
 """16-bit tensors of a layer's width that are alive for each token of a piece: residual, projections, gate and up."""
-_NCCL_BYTES = Range(low=0.2e9, mid=0.5e9, high=1.0e9)
-"""Communication buffers of a GPU (published for NCCL)."""
 _SHOWN_SHARE = 0.99
+"""Of as many GiB as the vendor says GB: the least of the parts that `shown_bytes` names."""
 
 
 def fixed_parts(
@@ -41,7 +41,7 @@ def fixed_parts(
         context, how = context_bytes(gpu)
         parts.append(("context", context, how))
     if split.gpus > 1:
-        parts.append(("communication buffers", _NCCL_BYTES, "published for NCCL"))
+        parts.append(("communication buffers", NCCL_BYTES, "published for NCCL"))
     return parts
 
 

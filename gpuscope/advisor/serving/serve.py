@@ -7,7 +7,7 @@ import msgspec
 from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.architecture import architecture_of
 from gpuscope.advisor.job.job import Job
-from gpuscope.advisor.memory.memory_model import JobMemory
+from gpuscope.advisor.memory.memory_model import JobMemory, fit_rank
 from gpuscope.advisor.parallel.topology import Topology
 from gpuscope.advisor.serving.batches import serve_batches
 from gpuscope.advisor.serving.constants import ServingConstants, names_engine
@@ -23,6 +23,9 @@ from gpuscope.advisor.serving.weights import products_of
 from gpuscope.domain.recommendation import Explanation
 from gpuscope.domain.serving import ServingTarget
 from gpuscope.domain.units import format_bytes
+
+_WORTH_SAYING = 1.05
+"""How many times as long a step has to take with another engine before it is worth a word."""
 
 
 def serve(
@@ -95,9 +98,6 @@ def _on(
     return plan_of(best, target, Setting(here, constants, gpu.vendor, part, notes, slower))
 
 
-_WORTH_SAYING = 1.05
-
-
 def _other_engine(
     job: Job, best: Option, gpu: GpuSpec, topology: Topology, constants: ServingConstants
 ) -> tuple[float, str]:
@@ -126,14 +126,13 @@ def _rank(each: Option, topology: Topology) -> tuple[object, ...]:
 
     Without a load: does the most on the GPUs here.
     """
-    fit = {True: 0, None: 1, False: 2}[each.fits]
     here = topology.gpus // each.split.gpus
     gpus = each.demand.replicas * each.split.gpus if each.demand is not None else 0
     done = here * each.full.requests_per_s
     kept = each.model.format.bits if each.demand is not None else 0.0
     closeness = each.need.surely_bytes if each.fits is False else 0.0
     late = each.full.latency_s if each.missed else 0.0
-    return fit, closeness, len(each.missed), late, gpus, -kept, -done, each.split.gpus
+    return fit_rank(each.fits), closeness, len(each.missed), late, gpus, -kept, -done, each.split.gpus
 
 
 def _one_is_enough(plan: ServingPlan) -> bool:

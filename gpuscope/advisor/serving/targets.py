@@ -9,6 +9,7 @@ from gpuscope.domain.serving import Serving, ServingTarget
 from gpuscope.domain.units import format_duration
 from gpuscope.errors import UsageError
 
+# Field of a target → field of a point of operation.
 _LATENCIES: tuple[tuple[str, str], ...] = (
     ("time_to_first_token_s", "first_token_s"),
     ("inter_token_latency_s", "inter_token_s"),
@@ -19,13 +20,13 @@ _WORDS = {
     "inter_token_latency_s": "a token takes",
     "latency_s": "a request takes",
 }
-
-
+"""Of what is missed for sure."""
 _MAY = {
     "time_to_first_token_s": "the first token may take",
     "inter_token_latency_s": "a token may take",
     "latency_s": "a request may take",
 }
+"""Of what is missed at the unlucky end of a range."""
 
 
 def check_target(target: ServingTarget) -> None:

@@ -86,6 +86,12 @@ def weight_format(name: str, *, llama_cpp: bool = False) -> WeightFormat:
     return _USUAL_FILES.get(found.name, found) if llama_cpp else found
 
 
+def is_known(name: str) -> bool:
+    """Whether `weight_format` knows the name."""
+    key = name.strip().lower()
+    return _ALIASES.get(key, key) in _FORMATS
+
+
 def cache_bytes(name: str) -> float:
     """Bytes of a cached value in a format.
 

@@ -87,6 +87,16 @@ def test_sharding_is_used_where_a_copy_does_not_fit() -> None:
     assert eight.layout.zero_stage > 0 or eight.layout.tensor_parallel > 1
 
 
+def test_activations_of_an_estimate_are_as_wide_as_its_precision() -> None:
+    activations = {}
+    for dtype in ("fp32", "bf16"):
+        found = planned(job_of(estimate(B, dtype, "training", batch=1)), "b300-sxm-288gb", 1)
+        parts = {name: need for name, need, _ in found.need.parts}
+        assert not found.layout.activation_checkpointing
+        activations[dtype] = parts["activations and temporaries"].mid
+    assert 1.5 * activations["bf16"] < activations["fp32"] <= 2 * activations["bf16"]
+
+
 def test_a_batch_that_does_not_fit_is_accumulated_over_smaller_ones() -> None:
     footprint = gpu_footprint()
     memory = msgspec.structs.replace(footprint.memory, peak_allocated_bytes=Range.exact(40e9))

@@ -68,12 +68,13 @@ def test_gpt3_has_175_billion_parameters_and_six_flops_for_each_and_token() -> N
 def test_activations_are_those_of_the_published_formula() -> None:
     # arXiv 2205.05198: s·b·h·34 bytes a layer with selective recomputation, logits apart.
     shape = gpt3(vocabulary=0)
-    whole = float(transformer_activations(shape, table_of([Layout(micro_batch=1)]))[0])
+    whole = float(transformer_activations(shape, table_of([Layout(micro_batch=1)]), 2.0)[0])
     assert whole == pytest.approx(34 * 2048 * 12288 * 96)
+    assert float(transformer_activations(shape, table_of([Layout(micro_batch=1)]), 4.0)[0]) == pytest.approx(2 * whole)
     split = Layout(micro_batch=1, tensor_parallel=8, pipeline_parallel=8, gradient_accumulation=64)
-    assert float(transformer_activations(shape, table_of([split]))[0]) == pytest.approx(whole / 8)
+    assert float(transformer_activations(shape, table_of([split]), 2.0)[0]) == pytest.approx(whole / 8)
     saved = Layout(micro_batch=1, activation_checkpointing=True)
-    assert float(transformer_activations(shape, table_of([saved]))[0]) < whole / 10
+    assert float(transformer_activations(shape, table_of([saved]), 2.0)[0]) < whole / 10
 
 
 @pytest.mark.parametrize(("stages", "count"), [(2, 4), (8, 8), (8, 64)])
