@@ -1,6 +1,7 @@
-"""Traces the three small models of the known answers for a GTX 1650 against a desktop CPU; run by hand.
+"""Traces the three small models of the known answers for a GTX 1650 against a desktop CPU; run by hand, in the
+environment that `trace_models.py` names.
 
-    PYTHONPATH=.:tests/accuracy /tmp/timm-venv/bin/python tests/accuracy/trace_known.py > known_models.json
+    PYTHONPATH=.:tests/accuracy python tests/accuracy/trace_known.py > known_models.json
 
 The file lies in tests/data/advisor. Each is a training step in float32, as the article behind the answers trained: a
 convolutional network on small pictures (ResNet-18 on 64×64), a recurrent one on text (two layers of LSTM over 200
