@@ -8,6 +8,7 @@ import pytest
 
 from gpuscope import paths
 from gpuscope.advisor.catalogue.loading import load_catalogue
+from gpuscope.advisor.validation.studies import blackwell_images
 from gpuscope.advisor.validation.studies._timm import on_gpu
 from gpuscope.advisor.validation.tables import Tables
 from gpuscope.advisor.validation.timm_fit import without_fold
@@ -59,3 +60,11 @@ def test_families_that_were_held_out_are_predicted_from_specifications(tables: T
     assert statistics.median(errors) < 0.12
     assert errors[int(0.9 * len(errors))] < 0.30
     assert statistics.fmean(bool(outcome.covered) for outcome in outcomes) > 0.85
+
+
+def test_cards_of_a_generation_without_rows_are_predicted_from_the_one_before(tables: Tables) -> None:
+    outcomes = [each for each in blackwell_images.outcomes(tables) if each.gpu == "rtx-5090"]
+    assert len(outcomes) > 40
+    # Without anything fitted on the generation: the goal of such predictions is 10% in the middle.
+    assert statistics.median(each.error or 1.0 for each in outcomes) < 0.15
+    assert statistics.fmean(bool(each.covered) for each in outcomes) > 0.88
