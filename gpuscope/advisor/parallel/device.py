@@ -32,5 +32,6 @@ def matrix_device(gpu: GpuSpec, precision: str, calibration: Calibration, rates:
         bytes_per_s=vector.value,
         element_bytes=element_bytes_of(precision),
         attention_share=attention * rates.attention_share * (rates.hopper_attention_share if newer else 1.0),
+        expert_wait=1.0 if is_8_bit(precision) else 1 / element_bytes_of(precision),
         how=f"{matrix.value / 1e12:.0f} TFLOPS ({matrix.source}) and {vector.value / 1e9:.0f} GB/s ({vector.source})",
     )

@@ -62,7 +62,8 @@ class ParallelRates(Value, frozen=True, kw_only=True):
     half_width: float = 120.0
     """Width or depth of a matrix at which half of the rate is reached."""
     expert_half_width: float = 1000.0
-    """Width of an expert at which it reaches half of the rate: many small products, uneven tokens, routing."""
+    """Width of an expert at which it reaches half of the rate in 8 bits: many small products, uneven tokens, routing.
+    They take time, not operations: in 16 bits it is half of that width."""
     half_tokens: float = 150.0
     """Tokens of a micro batch at which half of the rate is reached."""
     recompute_share: float = 0.9

@@ -74,6 +74,8 @@ class Work(NamedTuple):
 
     matrix_flops: Any
     """Of matrix products, more where they are narrow or the tokens few: as many as take as long at the full rate."""
+    expert_wait_flops: Any
+    """What narrow experts take on top of that with products in 8 bits; 0 for a dense model."""
     attention_flops: Any
     attention_bytes: Any
     """Of scores that are written to memory; 0 where attention is fused."""
@@ -107,6 +109,8 @@ class MatrixDevice(NamedTuple):
     """2 in 16 bits, 4 in 32."""
     attention_share: float
     """Of `flops_per_s`, in fused attention."""
+    expert_wait: float
+    """Part of `Work.expert_wait_flops` that counts: a slower unit loses as much time on an expert, so fewer FLOPs."""
     how: str
 
 
@@ -154,8 +158,10 @@ def work_of(shape: Shape, table: LayoutTable, rates: ParallelRates, element_byte
     scores_flops, scores_bytes = _attention(shape, table, tokens, rates)
     experts_here = np.where(np.asarray(shape.experts) > 1, shape.experts / table.expert, 0.0)
     host_us = rates.host_us_per_layer + rates.host_us_per_expert * experts_here
+    products, expert_wait = _matrix_flops(shape, table, tokens, rates)
     return Work(
-        matrix_flops=layers * passes * _matrix_flops(shape, table, tokens, rates) / rates.matrix_share,
+        matrix_flops=layers * passes * products / rates.matrix_share,
+        expert_wait_flops=layers * passes * expert_wait / rates.matrix_share,
         attention_flops=layers * scores_flops,
         attention_bytes=layers * scores_bytes * width,
         elementwise_bytes=layers * passes * moved,
@@ -173,7 +179,8 @@ def micro_time(work: Work, device: MatrixDevice) -> MicroTime:
     attention = work.attention_flops / (device.flops_per_s * device.attention_share)
     attention = attention + work.attention_bytes / device.bytes_per_s
     moved = (work.elementwise_bytes + work.logits_bytes) / device.bytes_per_s
-    computed = (work.matrix_flops + work.logits_flops) / device.flops_per_s
+    products = work.matrix_flops + work.expert_wait_flops * device.expert_wait
+    computed = (products + work.logits_flops) / device.flops_per_s
     return MicroTime(computed + moved + attention, attention, work.update_bytes / device.bytes_per_s)
 
 
@@ -182,26 +189,28 @@ def local_parameters(shape: Shape, table: LayoutTable) -> Any:
     return (shape.dense_parameters + shape.expert_parameters / table.expert) / table.model
 
 
-def _matrix_flops(shape: Shape, table: LayoutTable, tokens: Any, rates: ParallelRates) -> Any:
-    """Forward pass of one layer's matrix products."""
+def _matrix_flops(shape: Shape, table: LayoutTable, tokens: Any, rates: ParallelRates) -> tuple[Any, Any]:
+    """Forward pass of one layer's matrix products, and what narrow experts lose besides: half of their rate at a width
+    of `expert_half_width`."""
     import numpy as np
 
     split = table.tensor
     expert_tokens = tokens * shape.experts_per_token
     each_expert = expert_tokens * table.expert / shape.experts
+    wait = np.where(np.asarray(shape.experts) > 1, rates.expert_half_width / shape.feed_forward, 0.0)
     products = (
-        ((shape.attention + 2 * shape.key_value) / split, shape.hidden, tokens, tokens),
-        (shape.hidden, shape.attention / split, tokens, tokens),
-        ((shape.matrices - 1) * shape.feed_forward / split, shape.hidden, expert_tokens, each_expert),
-        (shape.hidden, shape.feed_forward / split, expert_tokens, each_expert),
+        ((shape.attention + 2 * shape.key_value) / split, shape.hidden, tokens, tokens, 0.0),
+        (shape.hidden, shape.attention / split, tokens, tokens, 0.0),
+        ((shape.matrices - 1) * shape.feed_forward / split, shape.hidden, expert_tokens, each_expert, wait),
+        (shape.hidden, shape.feed_forward / split, expert_tokens, each_expert, wait),
     )
-    small = _filled(shape.feed_forward, rates.expert_half_width)
-    mixture = np.where(np.asarray(shape.experts) > 1, small, 1.0)
     flops: Any = 0.0
-    for (width, depth, rows, rows_at_once), share in zip(products, (1.0, 1.0, mixture, mixture), strict=True):
-        filled = share * _filled(width, rates.half_width) * _filled(depth, rates.half_width)
-        flops = flops + 2 * rows * width * depth / (filled * _filled(rows_at_once, rates.half_tokens))
-    return flops
+    waiting: Any = 0.0
+    for width, depth, rows, rows_at_once, lost in products:
+        filled = _filled(width, rates.half_width) * _filled(depth, rates.half_width)
+        each = 2 * rows * width * depth / (filled * _filled(rows_at_once, rates.half_tokens))
+        flops, waiting = flops + each, waiting + each * lost
+    return flops, waiting
 
 
 def _attention(shape: Shape, table: LayoutTable, tokens: Any, rates: ParallelRates) -> tuple[Any, Any]:

@@ -65,6 +65,19 @@ def test_gpt3_has_175_billion_parameters_and_six_flops_for_each_and_token() -> N
     assert float((work.matrix_flops + work.logits_flops)[0]) == pytest.approx(6 * shape.parameters * 2048, rel=0.005)
 
 
+def test_narrow_experts_lose_as_much_time_in_16_bits_as_in_8() -> None:
+    gpu, rates = known("h100-sxm5-80gb"), CALIBRATION.parallel
+    found = matrix_device(gpu, "bfloat16", CALIBRATION, rates), matrix_device(gpu, "float8", CALIBRATION, rates)
+    assert found[0] is not None
+    assert found[1] is not None
+    lost_s = [device.expert_wait / device.flops_per_s for device in found if device is not None]
+    assert lost_s[0] == pytest.approx(lost_s[1], rel=0.15)
+    mixture = msgspec.structs.replace(GPT3, experts=16, experts_per_token=2)
+    table = table_of([Layout(micro_batch=1)])
+    assert float(work_of(shape_of(mixture, 2048), table, rates, 2.0).expert_wait_flops[0]) > 0
+    assert float(work_of(gpt3(), table, rates, 2.0).expert_wait_flops[0]) == 0
+
+
 def test_activations_are_those_of_the_published_formula() -> None:
     # arXiv 2205.05198: s·b·h·34 bytes a layer with selective recomputation, logits apart.
     shape = gpt3(vocabulary=0)
