@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuscope.cli.advice_text import mix_text, recommendation_text
-from gpuscope.cli.arguments import names
+from gpuscope.cli.arguments import fraction, numbers
 from gpuscope.cli.constraint_options import Asked, add_constraints, asked
 from gpuscope.cli.streams import print_document, say
 from gpuscope.domain.mix import MixRecommendation
@@ -40,10 +40,12 @@ def add_commands(commands: Any) -> None:
     )  # fmt: skip
     group = parser.add_argument_group("several jobs")
     group.add_argument(
-        "--runs-per-month", metavar="N,...", type=_frequencies, default=(),
+        "--runs-per-month", metavar="N,...", type=numbers, default=(),
         help="how often each job runs, sessions first: what to buy and rent for all of them together",
     )  # fmt: skip
-    group.add_argument("--growth", metavar="SHARE", type=_growth, default=0.0, help="more runs each year, such as 20%%")
+    group.add_argument(
+        "--growth", metavar="SHARE", type=fraction, default=0.0, help="more runs each year, such as 20%%"
+    )
     add_constraints(parser)
     parser.add_argument(
         "--all", action="store_true", help=f"list every candidate, not only the first {SHOWN_CANDIDATES}"
@@ -103,19 +105,3 @@ def _of_session(path: Path, wanted: Asked) -> Recommendation:
         remember(reader.manifest, footprint, recommendation)
     keep_document(path, "recommendation", recommendation)
     return recommendation
-
-
-def _frequencies(text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in names(text))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} are no numbers of runs: write them like 40,4") from None
-
-
-def _growth(text: str) -> float:
-    """`20%` or `0.2`."""
-    percent = text.strip().endswith("%")
-    try:
-        return float(text.strip().removesuffix("%")) / (100 if percent else 1)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no growth: write it like 20% or 0.2") from None

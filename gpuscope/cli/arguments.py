@@ -1,9 +1,10 @@
-"""Values as people type them: counts with a unit, durations, lists."""
+"""Values as people type them: counts with a unit, durations, shares, lists."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 from collections.abc import Iterator
 
 from gpuscope.domain.units import parse_count, parse_duration
@@ -25,6 +26,32 @@ def gpu_counts(text: str) -> tuple[int, ...]:
         return tuple(int(part) for part in names(text))
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} are no numbers of GPUs: write them like 1,2,4") from None
+
+
+def numbers(text: str) -> tuple[float, ...]:
+    """`40,4` or `1,0.5`.
+
+    Raises:
+        argparse.ArgumentTypeError: a part is no number.
+    """
+    try:
+        return tuple(float(part) for part in names(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} are no numbers: write them like 40,4 or 1,0.5") from None
+
+
+def fraction(text: str) -> float:
+    """`20%` or `0.2`.
+
+    Raises:
+        argparse.ArgumentTypeError: it is no finite number.
+    """
+    typed = text.strip().replace(",", "")
+    with contextlib.suppress(ValueError):
+        value = float(typed.removesuffix("%")) / (100 if typed.endswith("%") else 1)
+        if math.isfinite(value):
+            return value
+    raise argparse.ArgumentTypeError(f"{text!r} is no share: write it like 20% or 0.2")
 
 
 def count(text: str) -> int:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import NamedTuple
 
-from gpuscope.cli.arguments import count, duration, gpu_counts, names
+from gpuscope.cli.arguments import count, duration, gpu_counts, names, numbers
 from gpuscope.cli.economics import add_economics, economics_from
 from gpuscope.domain.money import to_usd
 from gpuscope.domain.recommendation import Constraints
@@ -167,7 +167,7 @@ def _add_serving(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--requests-per-second", metavar="N", type=float, help="at the busiest hour")
     group.add_argument("--concurrent-users", metavar="N", type=float, help="requests in work at the same time")
     group.add_argument(
-        "--load", metavar="N,...", type=_load, default=(), help="of the 24 hours of a day, relative to each other"
+        "--load", metavar="N,...", type=numbers, default=(), help="of the 24 hours of a day, relative to each other"
     )
     group.add_argument(
         "--weights", metavar="F,...", type=names, default=(), help="allowed: float16, bfloat16, float8, int8, int4"
@@ -189,10 +189,3 @@ def _serving(options: argparse.Namespace) -> ServingTarget | None:
         cache_dtype=options.cache_dtype,
     )
     return None if target == ServingTarget() else target
-
-
-def _load(text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in names(text))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of figures such as 1,1,0.5") from None

@@ -12,7 +12,7 @@ from gpuscope.advisor.catalogue.specs import CatalogueOffer
 from gpuscope.advisor.cost.imports import read_prices
 from gpuscope.advisor.cost.quotes import EXAMPLE, parse_quote
 from gpuscope.advisor.cost.terms import check_economics
-from gpuscope.cli.arguments import duration
+from gpuscope.cli.arguments import duration, fraction
 from gpuscope.domain.economics import Economics, Quote
 from gpuscope.domain.money import DOLLAR, to_usd
 from gpuscope.engine.advise import catalogue
@@ -135,8 +135,10 @@ def _share(text: str) -> float:
 
 
 def _share_above_one(text: str) -> float:
-    percent = text.strip().endswith("%")
-    return _amount(text.strip().removesuffix("%")) / (100 if percent else 1)
+    value = fraction(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} must not be negative")
+    return value
 
 
 def _currency(text: str) -> str:

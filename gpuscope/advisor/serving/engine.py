@@ -52,8 +52,6 @@ class Point(NamedTuple):
     """A decode step without prompts in between."""
     prefill: StepParts
     """One request's prompt, alone."""
-    others_prefill_s: float
-    """Other requests' prompts that are read while one request is answered."""
     waiting_s: float
     """Of a prompt, until it is read."""
     inter_token_s: float
@@ -143,7 +141,6 @@ def operate(model: ServedModel, device: Device, batch: float, request: Request, 
         batch=batch,
         step=step,
         prefill=own,
-        others_prefill_s=others,
         waiting_s=waiting,
         inter_token_s=step_s + (others / steps if steps else 0.0),
         first_token_s=own_s + waiting + device.request_s,
