@@ -22,15 +22,40 @@ _DURATION_UNITS: dict[str, float] = {
 }  # fmt: skip
 _MONEY_UNITS = {"": 1, "k": 10**3, "m": 10**6, "usd": 1}
 _POWER_UNITS = {"": 1, "w": 1, "kw": 10**3}
-_QUANTITY = re.compile(r"\s*([0-9][0-9_,]*\.?[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+)\s*([A-Za-z]*)\s*")
+_SHOWN = 40
+"""Characters of a mistyped text that an error repeats."""
+_NUMBER = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9][0-9_]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+"
+"""Commas only between thousands: read as a decimal point in one country and left out in another, 1,5 would be 15."""
+_QUANTITY = re.compile(rf"\s*({_NUMBER})\s*([A-Za-z]*)\s*")
+_PLAIN = re.compile(rf"\s*({_NUMBER})\s*")
 
 
 def _parse(text: str, units: Mapping[str, float], what: str, example: str) -> float:
     match = _QUANTITY.fullmatch(text)
     factor = units.get(match.group(2).lower()) if match else None
     if match is None or factor is None:
-        raise UsageError(f"{text!r} is not {what}: write it like {example}.")
-    return float(match.group(1).replace(",", "").replace("_", "")) * factor
+        point = ", decimals with a point" if "," in text else ""
+        raise UsageError(f"{shown(text)} is not {what}: write it like {example}{point}.")
+    value = _value(match.group(1)) * factor
+    if not math.isfinite(value):
+        raise UsageError(f"{shown(text)} is too large: write {what} like {example}.")
+    return value
+
+
+def _value(number: str) -> float:
+    return float(number.replace(",", "").replace("_", ""))
+
+
+def shown(text: str) -> str:
+    """What a person typed, quoted for a sentence; no more of it than can be read there."""
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
+
+
+def parse_number(text: str) -> float | None:
+    """`12`, `0.5`, `1,200` → a number without a unit; None: it is none, or too large to compute with."""
+    match = _PLAIN.fullmatch(text)
+    value = _value(match.group(1)) if match is not None else math.inf
+    return value if math.isfinite(value) else None
 
 
 def parse_count(text: str) -> int:

@@ -8,7 +8,16 @@ import pytest
 
 from gpuscope.domain.recommendation import Constraints
 from gpuscope.errors import UsageError
-from gpuscope.ui.advisor.form.parsing import parse_counts, parse_deadline
+from gpuscope.ui.advisor.form.parsing import (
+    parse_amount,
+    parse_counts,
+    parse_deadline,
+    parse_latency,
+    parse_load,
+    parse_percent,
+    parse_positive_count,
+    parse_price,
+)
 from gpuscope.ui.advisor.form.texts import ConstraintTexts
 from gpuscope.ui.advisor.form.understanding import understood
 
@@ -47,6 +56,24 @@ def test_numbers_of_gpus() -> None:
     for text in ("0", "4-2", "20000", "two", "1,,2"):
         with pytest.raises(UsageError):
             parse_counts(text)
+    with pytest.raises(UsageError, match="16,384 numbers of GPUs: write up to 64"):
+        parse_counts("1-16384")
+
+
+@pytest.mark.parametrize("text", ["1,5", "0,25", "1,2345", "9" * 400, "1e999", "nan", "-1", "", "12 GB"])
+def test_what_is_no_number_is_never_taken_for_another(text: str) -> None:
+    for parse in (parse_amount, parse_percent, parse_latency, parse_positive_count, parse_price):
+        with pytest.raises(UsageError):
+            parse(text)
+
+
+def test_numbers_as_people_write_them() -> None:
+    assert parse_amount(" 1,200.5 ") == 1200.5
+    assert parse_percent("2.5 %") == 0.025
+    assert parse_latency("1,500") == parse_latency("1500ms") == parse_latency("1.5 s") == 1.5
+    assert parse_load("1 " * 23 + "0")[-1] == 0
+    with pytest.raises(UsageError, match="24 figures"):
+        parse_load("1 " * 23 + "x")
 
 
 def test_nothing_typed_is_no_limit() -> None:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from gpuscope.domain.base import Range
-from gpuscope.domain.units import format_duration_range, format_money_range, parse_money, parse_power
+from gpuscope.domain.units import (
+    format_duration_range,
+    format_money_range,
+    parse_count,
+    parse_money,
+    parse_number,
+    parse_power,
+)
 from gpuscope.errors import UsageError
 
 
@@ -35,6 +42,22 @@ def test_anything_else_says_how_to_write_it(text: str) -> None:
         parse_money(text)
     with pytest.raises(UsageError, match="write it like"):
         parse_power(text)
+
+
+@pytest.mark.parametrize("text", ["1,5", "0,25", "12,34,56", "1,0000"])
+def test_a_comma_is_no_decimal_point(text: str) -> None:
+    with pytest.raises(UsageError, match="decimals with a point"):
+        parse_money(text)
+    assert parse_number(text) is None
+
+
+def test_what_is_too_large_or_too_long_to_read_is_said_in_one_sentence() -> None:
+    with pytest.raises(UsageError, match="too large"):
+        parse_count("1e999")
+    with pytest.raises(UsageError) as raised:
+        parse_power("x" * 10_000)
+    assert len(str(raised.value)) < 120
+    assert parse_number("9" * 400) is None
 
 
 @pytest.mark.parametrize(

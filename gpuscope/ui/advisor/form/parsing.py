@@ -7,21 +7,22 @@ from datetime import date, datetime, timedelta
 
 from PySide6.QtCore import QCoreApplication
 
-from gpuscope.domain.units import GIB, parse_count, parse_duration, parse_money
+from gpuscope.domain.units import GIB, parse_count, parse_duration, parse_money, parse_number
 from gpuscope.errors import UsageError
 
 translate = QCoreApplication.translate
 
 _CLOCK = re.compile(r"(?:(?P<day>[a-z]+)\s+)?(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)")
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_BARE_NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+")
-_BYTES = re.compile(r"(\d+(?:\.\d*)?)\s*(gib|gb|g|tib|tb|t|mib|mb|m)?", re.IGNORECASE)
+_BYTES = re.compile(r"(\d{1,12}(?:\.\d*)?)\s*(gib|gb|g|tib|tb|t|mib|mb|m)?", re.IGNORECASE)
 _BYTE_UNITS = {
     "": GIB, "g": GIB, "gib": GIB, "gb": 10**9, "t": 1024 * GIB, "tib": 1024 * GIB, "tb": 10**12,
     "m": GIB / 1024, "mib": GIB / 1024, "mb": 10**6,
 }  # fmt: skip
 HOURS_A_DAY = 24
 MOST_GPUS = 16384
+MOST_COUNTS = 64
+"""Each number is planned for on each GPU of the catalogue: thousands of them would take minutes."""
 
 
 def parse_deadline(text: str, now: datetime) -> float:
@@ -31,8 +32,8 @@ def parse_deadline(text: str, now: datetime) -> float:
         UsageError: it is none of these, or lies in the past.
     """
     text = text.strip().lower()
-    if _BARE_NUMBER.fullmatch(text):
-        seconds = float(text) * 3600
+    if (hours := parse_number(text)) is not None:
+        seconds = hours * 3600
     elif (moment := _moment(text, now)) is not None:
         seconds = (moment - now).total_seconds()
     else:
@@ -52,7 +53,7 @@ def parse_counts(text: str) -> tuple[int, ...]:
     """`1, 2, 4-8` → the numbers of GPUs that are allowed, ascending.
 
     Raises:
-        UsageError: it is no such list, or holds a number outside 1 to `MOST_GPUS`.
+        UsageError: it is no such list, holds a number outside 1 to `MOST_GPUS`, or more than `MOST_COUNTS` of them.
     """
     numbers: set[int] = set()
     for part in text.replace("–", "-").split(","):
@@ -64,6 +65,9 @@ def parse_counts(text: str) -> tuple[int, ...]:
             sentence = translate("ConstraintTexts", "Numbers of GPUs run from 1 to {0}, the smaller first.")
             raise UsageError(sentence.format(MOST_GPUS))
         numbers.update(range(first, last + 1))
+    if len(numbers) > MOST_COUNTS:
+        sentence = translate("ConstraintTexts", "These are {0} numbers of GPUs: write up to {1}, like 1, 2, 4, 8, 16.")
+        raise UsageError(sentence.format(f"{len(numbers):,}", MOST_COUNTS))
     return tuple(sorted(numbers))
 
 
@@ -106,10 +110,10 @@ def parse_amount(text: str) -> float:
     Raises:
         UsageError: it is none.
     """
-    cleaned = text.strip().replace(",", "")
-    if not _BARE_NUMBER.fullmatch(cleaned):
-        raise UsageError(translate("ConstraintTexts", "Write a number like 12 or 0.5."))
-    return float(cleaned)
+    value = parse_number(text)
+    if value is None:
+        raise UsageError(translate("ConstraintTexts", "Write a number like 12, 0.5 or 1,200."))
+    return value
 
 
 def parse_percent(text: str) -> float:
@@ -118,10 +122,10 @@ def parse_percent(text: str) -> float:
     Raises:
         UsageError: it is none, or above 100.
     """
-    cleaned = text.strip().removesuffix("%").strip()
-    if not _BARE_NUMBER.fullmatch(cleaned) or float(cleaned) > 100:
-        raise UsageError(translate("ConstraintTexts", "Write a percentage from 0 to 100, like 10%."))
-    return float(cleaned) / 100
+    percent = parse_number(text.strip().removesuffix("%"))
+    if percent is None or percent > 100:
+        raise UsageError(translate("ConstraintTexts", "Write a percentage from 0 to 100, like 10% or 2.5%."))
+    return percent / 100
 
 
 def parse_memory(text: str) -> int:
@@ -144,13 +148,9 @@ def parse_latency(text: str) -> float:
     """
     cleaned = text.strip().lower()
     try:
-        if _BARE_NUMBER.fullmatch(cleaned):
-            seconds = float(cleaned) / 1000
-        elif cleaned.endswith("ms"):
-            seconds = float(cleaned.removesuffix("ms")) / 1000
-        else:
-            seconds = parse_duration(cleaned)
-    except (UsageError, ValueError) as error:
+        milliseconds = parse_number(cleaned)
+        seconds = parse_duration(cleaned) if milliseconds is None else milliseconds / 1000
+    except UsageError as error:
         raise UsageError(translate("ConstraintTexts", "Write a latency like 200 ms or 1.5 s.")) from error
     if seconds <= 0:
         raise UsageError(translate("ConstraintTexts", "It must be above 0."))
@@ -176,13 +176,13 @@ def parse_load(text: str) -> tuple[float, ...]:
         UsageError: there are not 24, one is no number, or all are 0.
     """
     parts = [part for part in re.split(r"[\s,;]+", text.strip()) if part]
-    if len(parts) != HOURS_A_DAY or not all(_BARE_NUMBER.fullmatch(part) for part in parts):
+    load = [value for part in parts if (value := parse_number(part)) is not None]
+    if not len(load) == len(parts) == HOURS_A_DAY:
         sentence = translate("ConstraintTexts", "Write 24 figures, one for each hour from midnight on; there are {0}.")
         raise UsageError(sentence.format(len(parts)))
-    load = tuple(float(part) for part in parts)
     if not any(load):
         raise UsageError(translate("ConstraintTexts", "At least one hour must have a load."))
-    return load
+    return tuple(load)
 
 
 def parse_currency(text: str) -> str:
