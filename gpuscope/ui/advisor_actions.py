@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject
 
 if TYPE_CHECKING:
     from gpuscope.ui.main_window import MainWindow
+    from gpuscope.ui.out_of_memory import OutOfMemoryDialog
     from gpuscope.ui.validation.page import ValidationPage
 
 
@@ -19,6 +20,7 @@ class AdvisorActions(QObject):
         super().__init__(window)
         self._window = window
         self._validation: ValidationPage | None = None
+        self.out_of_memory: OutOfMemoryDialog | None = None
 
     def show_estimate(self) -> None:
         """Show the Advisor for a model that is typed in."""
@@ -44,10 +46,23 @@ class AdvisorActions(QObject):
         self._validation.raise_()
         self._validation.activateWindow()
 
+    def show_out_of_memory(self, text: str = "") -> None:
+        """Show the dialog that explains out-of-memory messages, with a text when there is one."""
+        if self.out_of_memory is None:
+            from gpuscope.ui.out_of_memory import OutOfMemoryDialog
+
+            self.out_of_memory = OutOfMemoryDialog(self._window)
+        if text:
+            self.out_of_memory.show_text(text)
+        self.out_of_memory.show()
+        self.out_of_memory.raise_()
+        self.out_of_memory.activateWindow()
+
     def close_windows(self) -> None:
         """Close what was opened beside the window."""
-        if self._validation is not None:
-            self._validation.close()
+        for beside in (self._validation, self.out_of_memory):
+            if beside is not None:
+                beside.close()
 
     def export(self) -> None:
         """Export what the Advisor shows: the report of the session, of a typed-in model, or of several jobs."""

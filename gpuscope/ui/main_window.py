@@ -18,6 +18,7 @@ from gpuscope.store.schema import SUFFIX
 from gpuscope.ui.advisor_actions import AdvisorActions
 from gpuscope.ui.background import Newest
 from gpuscope.ui.banner import Banners
+from gpuscope.ui.log_import import LogImport
 from gpuscope.ui.menus import create_menus
 from gpuscope.ui.monitor_panel import MonitorPanel
 from gpuscope.ui.output_view import OutputView
@@ -56,6 +57,7 @@ class MainWindow(QMainWindow):
         self.session = SessionController(self)
         self.export = ReportExport(self)
         self.advice = AdvisorActions(self)
+        self.log_import = LogImport(self)
         self._drop = SessionDrop(self)
         self._status: SessionStatus | None = None
         self._output_was_shown = False
@@ -136,6 +138,11 @@ class MainWindow(QMainWindow):
         self.run_panel.stop_requested.connect(session.stop_run)
         self.run_panel.open_requested.connect(session.open)
         self._drop.dropped.connect(session.open)
+        self._drop.logs_dropped.connect(self.log_import.take)
+        self.log_import.started.connect(self.say)
+        self.log_import.imported.connect(session.open)
+        self.log_import.out_of_memory.connect(self._on_out_of_memory_text)
+        self.log_import.failed.connect(self._on_import_failed)
         self.advisor_panel.status.connect(self.say)
         self.advisor_panel.export_requested.connect(self.advice.export)
         self.welcome.run_chosen.connect(lambda: self.panels.reveal(self.panels.run))
@@ -221,6 +228,8 @@ class MainWindow(QMainWindow):
 
     def _on_opened(self, manifest: Manifest, path: Path) -> None:
         monitor_only = self.session.monitor_only
+        if not monitor_only:
+            self.log_import.forget()  # what the person opened since then stays
         self._status = SessionStatus(manifest, "" if monitor_only else path.stem)
         self.setWindowTitle("gpuscope" if monitor_only else f"{self._status.title} – gpuscope")
         self.banners.clear()
@@ -287,6 +296,15 @@ class MainWindow(QMainWindow):
         self.header.show_nothing(self.tr("No session"))
         self.welcome.show()
         self._enable_actions()
+
+    def _on_import_failed(self, sentence: str) -> None:
+        """The session that is looked at stays."""
+        self.say("")
+        self.banners.show_note(sentence)
+
+    def _on_out_of_memory_text(self, text: str) -> None:
+        self.say("")
+        self.advice.show_out_of_memory(text)
 
     def _offer_unfinished(self, runs: list[launch.UnfinishedRun]) -> None:
         broken_off, self._broken_off = self._broken_off, None

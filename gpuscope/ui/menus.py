@@ -82,6 +82,7 @@ def create_menus(window: MainWindow) -> SessionActions:
     menus = _Menus(window)
     session = menus.menu(translate("Menus", "&Session"))
     menus.action(session, translate("Menus", "&Open…"), window.open_dialog, QKeySequence.StandardKey.Open)
+    menus.action(session, translate("Menus", "&Import a log…"), window.log_import.ask, "Ctrl+I")
     save = menus.action(
         session, translate("Menus", "&Save a copy…"), window.save_copy_dialog, QKeySequence.StandardKey.Save
     )
@@ -108,6 +109,7 @@ def _fill_advisor(menus: _Menus, window: MainWindow) -> None:
     menus.action(menu, translate("Menus", "Advise on several &jobs"), window.advice.show_jobs, "Ctrl+J")
     menu.addSeparator()
     menus.action(menu, translate("Menus", "&How good are the predictions?"), window.advice.show_validation, "Ctrl+H")
+    menus.action(menu, translate("Menus", "&Out of memory: why?"), window.advice.show_out_of_memory, "Ctrl+M")
 
 
 def _fill_view(menus: _Menus, window: MainWindow) -> None:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import QCoreApplication
 
 from gpuscope.domain.events import SUPERVISOR, Event
 from gpuscope.engine.follow import Update
+from gpuscope.engine.footprint_import import IMPORTED
 from gpuscope.ui.session_status import clock_text
 
 translate = QCoreApplication.translate
+
+MOST_LINES = 5
+"""Of what an import has to say: more is not read above the panels."""
 
 
 def update_notes(update: Update) -> Iterator[str]:
     """Sentences that an update brings: damage, gaps, and what the supervisor has to say."""
     yield from update.notes
+    imported = _import_notes(update.events)
+    if imported:
+        yield imported
     for event in update.events:
         sentence = event_note(event)
         if sentence:
@@ -45,3 +52,29 @@ def event_note(event: Event) -> str:
     if event.kind in {"note", "finding"}:
         return str(data.get("sentence", ""))
     return ""
+
+
+def _import_notes(events: Sequence[Event]) -> str:
+    """What was read of other programs' files, and what was lost or assumed in them, as one note of a few lines."""
+    lines = [line for event in events if (line := _import_line(event))]
+    if len(lines) > MOST_LINES:
+        more = translate("SessionNotes", "… and {0} more.").format(len(lines) - MOST_LINES + 1)
+        lines = [*lines[: MOST_LINES - 1], more]
+    return "\n".join(lines)
+
+
+def _import_line(event: Event) -> str:
+    data = event.data
+    if event.kind == IMPORTED:
+        return translate("SessionNotes", "Imported: {0}, {1} rows.").format(
+            data.get("file", ""), f"{int(data.get('row_count') or 0):,}"
+        )
+    if event.kind != "import_note":
+        return ""
+    line, count = data.get("line"), int(data.get("count") or 1)
+    place = ""
+    if line is not None:
+        place = translate("SessionNotes", " (line {0})").format(line)
+        if count > 1:
+            place = translate("SessionNotes", " ({0} times, first in line {1})").format(count, line)
+    return f"{data.get('sentence', '')}{place}"

@@ -1,4 +1,4 @@
-"""Sessions that are dropped on the window are opened; other files are left alone."""
+"""Sessions that are dropped on the window are opened, logs imported; scripts and folders are left alone."""
 
 from __future__ import annotations
 
@@ -17,18 +17,26 @@ from gpuscope.ui.session_drop import SessionDrop
     ("urls", "expected"),
     [
         (["file:///s/a.gpuscope"], [Path("/s/a.gpuscope")]),
+        (["file:///s/gpu.csv"], [[Path("/s/gpu.csv")]]),
+        (["file:///s/gpu.csv", "file:///s/host.csv"], [[Path("/s/gpu.csv"), Path("/s/host.csv")]]),
+        (["file:///s/gpu.csv", "https://example.org/b.csv"], []),
         (["file:///s/a.gpuscope", "file:///s/b.gpuscope"], []),
+        (["file:///s/a.gpuscope", "file:///s/gpu.csv"], []),
+        (["file:///"], []),
         (["file:///s/train.py"], []),
         (["https://example.org/a.gpuscope"], []),
         ([], []),
     ],
 )
-def test_one_session_at_a_time(qtbot: QtBot, qapp: QApplication, urls: list[str], expected: list[Path]) -> None:
+def test_one_session_or_logs_at_a_time(
+    qtbot: QtBot, qapp: QApplication, urls: list[str], expected: list[Path | list[Path]]
+) -> None:
     window = QWidget()
     qtbot.addWidget(window)
     drop = SessionDrop(window)
-    dropped: list[Path] = []
+    dropped: list[Path | list[Path]] = []
     drop.dropped.connect(dropped.append)
+    drop.logs_dropped.connect(dropped.append)
     data = QMimeData()
     data.setUrls([QUrl(url) for url in urls])
     copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
