@@ -170,7 +170,11 @@ def _add_serving(parser: argparse.ArgumentParser) -> None:
         "--load", metavar="N,...", type=numbers, default=(), help="of the 24 hours of a day, relative to each other"
     )
     group.add_argument(
-        "--weights", metavar="F,...", type=names, default=(), help="allowed: float16, bfloat16, float8, int8, int4"
+        "--weights",
+        metavar="F,...",
+        type=names,
+        default=(),
+        help="allowed: float16, bfloat16, float8, int8, int4, float4",
     )
     group.add_argument("--cache-dtype", metavar="F", help="of the KV cache; default: as computed")
 

@@ -27,6 +27,7 @@ from gpuscope.advisor.parallel.scaling import Scaled
 from gpuscope.advisor.parallel.topology import topology_at_counts
 from gpuscope.advisor.serving.generative import request_of
 from gpuscope.advisor.serving.plan import ServingPlan
+from gpuscope.advisor.serving.slices import slice_for_share, sliced
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Candidate, CandidateMemory, Constraints, Rejected
 from gpuscope.domain.serving import ServingTarget
@@ -140,7 +141,7 @@ class Services:
             fits=plan.fits,
             memory=CandidateMemory(
                 needed_bytes=None if plan.need is None else plan.need.needed_bytes,
-                available_bytes=available_bytes(variant.job, gpu),
+                available_bytes=_available(variant, gpu, way.share),
             ),
             interconnect="" if topology.intra is None else topology.intra.name,
         )
@@ -187,6 +188,13 @@ class Services:
             if watts is not None:
                 return watts, how
         return power_watts(variant.job, gpu, count)
+
+
+def _available(variant: Variant, gpu: GpuSpec, share: float) -> int:
+    """Memory of one GPU, or of the slice that is offered of it."""
+    if share < 1:
+        return sliced(gpu, slice_for_share(gpu, share)).memory_bytes
+    return available_bytes(variant.job, gpu)
 
 
 def _cannot(plan: ServingPlan) -> Refusal:

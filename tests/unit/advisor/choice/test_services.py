@@ -93,3 +93,13 @@ def test_a_typed_in_model_is_served_without_targets() -> None:
 def test_load_that_is_no_day_is_refused(load: tuple[float, ...]) -> None:
     with pytest.raises(Exception, match="24 figures"):
         serve(ServingTarget(hourly_load=load))
+
+
+def test_a_rented_slice_has_its_own_memory() -> None:
+    slices = [
+        each
+        for each in serve(gpus=("rtx-pro-6000-server",), acquisition="rent", counts=(1,)).candidates
+        if each.serving is not None and each.offer is not None and each.offer.instance_type == "g4-standard-24"
+    ]
+    assert slices  # half of a card of 96 GB
+    assert slices[0].memory.available_bytes == pytest.approx(48e9, rel=0.01)
