@@ -95,6 +95,10 @@ class TraceDetails(Value, frozen=True, kw_only=True):
     steps: tuple[TracedStep, ...] = ()
     steps_marked_by: str | None = None
     """ProfilerStep, the optimizer's calls, or null: the trace does not mark steps."""
+    optimizer: str | None = None
+    """Class of the one whose calls the trace marks."""
+    data_loader_s: float | None = None
+    """Waiting for a DataLoader, of a mean step; null without steps or without a DataLoader."""
     kernels: tuple[TracedName, ...] = ()
     """Those that took longest."""
     functions: tuple[TracedName, ...] = ()

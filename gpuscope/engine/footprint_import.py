@@ -21,6 +21,7 @@ from gpuscope.domain.footprint import (
 from gpuscope.domain.series import Timeline
 from gpuscope.engine import measures
 from gpuscope.engine.advise import catalogue
+from gpuscope.engine.footprint_framework import with_framework_files
 from gpuscope.store.reader import SessionReader
 
 IMPORTED = "imported"
@@ -53,7 +54,7 @@ def imported_footprint(reader: SessionReader) -> Footprint:
             how="highest use; of it, what an idle moment of the file shows may be others'",
             source="file",
         )
-    return Footprint(
+    footprint = Footprint(
         source=_source(reader),
         workload=Workload(),
         devices=tuple(_device(device) for device in used),
@@ -63,6 +64,7 @@ def imported_footprint(reader: SessionReader) -> Footprint:
         findings=(_NO_JOB,),
         provenance={**provenance, "/workload/stage": Provenance(kind="assumed", how="a monitor's log does not say")},
     )
+    return with_framework_files(footprint, reader)
 
 
 def _source(reader: SessionReader) -> FootprintSource:

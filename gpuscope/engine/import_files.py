@@ -6,35 +6,39 @@ import contextlib
 import itertools
 import sys
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from gpuscope import __version__, paths
 from gpuscope.domain.device import Host
+from gpuscope.domain.imported import ImportedDetails, TraceDetails
 from gpuscope.domain.run import Manifest, OutcomeKind, RunOutcome
+from gpuscope.engine.footprint_framework import DETAILS
 from gpuscope.engine.footprint_import import IMPORTED
 from gpuscope.engine.import_columns import remember, remembered
 from gpuscope.engine.import_frames import devices_of, frames_of, start_of
 from gpuscope.engine.manifest import default_session_name
 from gpuscope.errors import UsageError
 from gpuscope.importers.mapped_csv import heading as heading_of_table
-from gpuscope.importers.reading import Reading, Track
+from gpuscope.importers.reading import Progress, Reading, Track
 from gpuscope.importers.recognise import read
 from gpuscope.store.schema import SUFFIX
 from gpuscope.store.writer import SessionWriter, delete_session
 
 _SQLITE = b"SQLite format 3\0"
-MOST_BYTES = 512 * 1024**2
+MOST_BYTES = 768 * 1024**2
 
 
-def read_file(path: Path, mapping: dict[str, str] | None = None) -> Reading:
+def read_file(path: Path, mapping: dict[str, str] | None = None, progress: Progress | None = None) -> Reading:
     """Read one file of another program, or standard input for `-`.
 
     Args:
         path: the file.
         mapping: what columns of an unknown table are, by name; it is remembered for tables with the same heading.
+        progress: is told the share of a large file that was read; to cancel, it raises.
 
     Raises:
         UsageError: it cannot be read, is too large, or is of no known kind.
@@ -42,7 +46,7 @@ def read_file(path: Path, mapping: dict[str, str] | None = None) -> Reading:
     data = _bytes_of(path)
     heading = heading_of_table(data)
     said = mapping or remembered(heading)
-    reading = read(data, str(path), said)
+    reading = read(data, str(path), said, progress)
     if mapping:
         remember(heading, mapping)
     return reading
@@ -83,17 +87,23 @@ def _bytes_of(path: Path) -> bytes:
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}).") from error
     if len(data) > MOST_BYTES:
-        raise UsageError(f"{path} is larger than 512 MiB: give a part of it.")
+        raise UsageError(f"{path} is larger than 768 MiB: give a part of it.")
     return data
 
 
-def import_files(files: Sequence[Path], output: Path, mapping: dict[str, str] | None = None) -> list[Reading]:
+def import_files(
+    files: Sequence[Path],
+    output: Path,
+    mapping: dict[str, str] | None = None,
+    progress: Callable[[Path, float], None] | None = None,
+) -> list[Reading]:
     """Read files of one run and write them as one session.
 
     Args:
         files: one or more; their clocks are taken to agree.
         output: the session, which must not exist.
         mapping: what columns of an unknown table are; see `read_file`.
+        progress: is told the share of each large file that was read; to cancel, it raises, and nothing is written.
 
     Returns:
         What was read of each, with notes on what was lost or assumed.
@@ -102,7 +112,7 @@ def import_files(files: Sequence[Path], output: Path, mapping: dict[str, str] | 
         UsageError: a file cannot be read or holds no samples.
         SessionError: the session exists or cannot be written.
     """
-    readings = [read_file(path, mapping) for path in files]
+    readings = [read_file(path, mapping, None if progress is None else partial(progress, path)) for path in files]
     start_s = start_of(readings)
     if start_s is None:
         raise UsageError(f"{', '.join(str(path) for path in files)}: no samples were found, so nothing was written.")
@@ -146,12 +156,29 @@ def _fill(writer: SessionWriter, readings: Sequence[Reading]) -> None:
     for frame in frames_of(readings, devices, writer.manifest.created_wall_s):
         writer.add_frame(frame)
         end_s = frame.monotonic_s
-    for reading in readings:
+    for number, reading in enumerate(readings):
+        _add_job(writer, f"import:{number}", reading)
         writer.add_event(0.0, IMPORTED, {"file": reading.description, "row_count": reading.rows})
         for note in reading.notes:
             writer.add_event(0.0, "import_note", {"file": reading.description, **msgspec.to_builtins(note)})
+    writer.put_document(DETAILS, _details(readings))
     kinds = ", ".join(dict.fromkeys(reading.description for reading in readings))
     writer.put_document(
         "outcome",
         RunOutcome(kind=OutcomeKind.RECORDED, sentence=f"Imported: {kinds}.", started_s=0.0, ended_s=end_s),
+    )
+
+
+def _add_job(writer: SessionWriter, source: str, reading: Reading) -> None:
+    """What a file tells of the job itself, as events of a process."""
+    start_s = writer.manifest.created_wall_s
+    for event in reading.events:
+        writer.add_event(max(0.0, event.wall_s - start_s), event.kind, event.data, source)
+
+
+def _details(readings: Sequence[Reading]) -> ImportedDetails:
+    details = [reading.details for reading in readings]
+    return ImportedDetails(
+        traces=tuple(told for told in details if isinstance(told, TraceDetails)),
+        allocators=tuple(device for told in details if isinstance(told, tuple) for device in told),
     )

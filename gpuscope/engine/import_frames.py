@@ -39,6 +39,7 @@ def start_of(readings: Sequence[Reading]) -> float | None:
     """The earliest time of any sample, seconds since 1970 by the files' clock; None: there is no sample."""
     times = [track.wall_s[0] for reading in readings for track in reading.tracks.values() if track.wall_s]
     times += [process.wall_s for reading in readings for process in reading.processes if process.wall_s is not None]
+    times += [event.wall_s for reading in readings for event in reading.events]
     if times:
         return min(times)
     return 0.0 if any(reading.processes for reading in readings) else None

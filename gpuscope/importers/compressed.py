@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from gpuscope.errors import UsageError
 
@@ -12,7 +12,7 @@ MOST_INFLATED_BYTES = 4 * 1024**3
 """A trace of so many bytes is opened with tools that keep it in a database."""
 MOST_RATIO = 200
 """Traces shrink 8 to 40 times; a file of zeros shrinks a thousand times."""
-_RATIO_FROM_BYTES = 64 * 1024**2
+_RATIO_FROM_BYTES = 16 * 1024**2
 """A smaller file may be as regular as it likes."""
 _GZIP = b"\x1f\x8b"
 _WITH_GZIP_HEADER = 31
@@ -81,6 +81,20 @@ class Pieces:
             elif not piece and at >= len(self._data):
                 self.cut_at = at
                 return
+
+
+def bounded(pieces: Iterable[bytes], most: int) -> Iterator[bytes]:
+    """The pieces up to a total of `most` bytes.
+
+    Raises:
+        UsageError: there are more.
+    """
+    total = 0
+    for piece in pieces:
+        total += len(piece)
+        if total > most:
+            raise UsageError(f"The compressed file holds more than {most // 1024**2} MiB: give a part of it.")
+        yield piece
 
 
 def _refuse_bombs(inflated: int, read: int) -> None:

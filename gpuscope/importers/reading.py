@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,9 @@ from gpuscope.domain.device import Device
 from gpuscope.domain.imported import AllocatorDetails, TraceDetails
 from gpuscope.domain.reasons import Reason
 from gpuscope.importers.cells import Cell
+
+Progress = Callable[[float], None]
+"""Is told the share of a file that was read, 0 to 1. To cancel, it raises."""
 
 
 class Note(Value, frozen=True, kw_only=True):

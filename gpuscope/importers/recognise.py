@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from gpuscope.errors import UsageError
 from gpuscope.importers import mapped_csv
+from gpuscope.importers.compressed import Pieces, bounded, head_of, is_gzip
 from gpuscope.importers.monitors import (
     dcgmi,
     gpustat,
@@ -18,12 +19,19 @@ from gpuscope.importers.monitors import (
     wide_logs,
 )
 from gpuscope.importers.out_of_memory.find import find_messages
-from gpuscope.importers.reading import Reading
+from gpuscope.importers.pytorch import kineto, memory_summary, snapshot
+from gpuscope.importers.reading import Note, Progress, Reading
 from gpuscope.importers.sense import add_findings
 from gpuscope.importers.smi import apps_csv, dmon, pmon, q_text, q_xml, query_csv, table
 from gpuscope.importers.text import decode
 
 _HEAD_BYTES = 65536
+_MOST_INFLATED = 512 * 1024**2
+"""A compressed log of more is read whole only where its reader goes through it piece by piece."""
+
+
+def _no_text(_: str) -> bool:
+    return False
 
 
 class Reader(NamedTuple):
@@ -33,6 +41,10 @@ class Reader(NamedTuple):
     recognises: Callable[[str], bool]
     """Given the beginning of the file as text."""
     read: Callable[[bytes], Reading]
+    recognises_bytes: Callable[[bytes], bool] = lambda _: False
+    """Given the whole file; for what is no text."""
+    read_along: Callable[[bytes, Progress | None], Reading] | None = None
+    """The same for files that take seconds: compressed or not, with progress."""
 
 
 READERS: tuple[Reader, ...] = (
@@ -41,6 +53,9 @@ READERS: tuple[Reader, ...] = (
     Reader(table.DESCRIPTION, table.recognises, table.read),
     Reader(dmon.DESCRIPTION, dmon.recognises, dmon.read),
     Reader(pmon.DESCRIPTION, pmon.recognises, pmon.read),
+    Reader(kineto.DESCRIPTION, kineto.recognises, kineto.read, read_along=kineto.read),
+    Reader(snapshot.DESCRIPTION, _no_text, snapshot.read, recognises_bytes=snapshot.is_pickle),
+    Reader(memory_summary.DESCRIPTION, memory_summary.recognises, memory_summary.read),
     Reader(dcgmi.DMON_DESCRIPTION, dcgmi.recognises_dmon, dcgmi.read_dmon),
     Reader(dcgmi.STATS_DESCRIPTION, dcgmi.recognises_stats, dcgmi.read_stats),
     Reader(tegrastats.DESCRIPTION, tegrastats.recognises, tegrastats.read),
@@ -61,29 +76,43 @@ READERS: tuple[Reader, ...] = (
 """In this order: the first that recognises a file reads it."""
 
 
-def read(data: bytes, name: str, mapping: Mapping[str, str] | None = None) -> Reading:
+def read(data: bytes, name: str, mapping: Mapping[str, str] | None = None, progress: Progress | None = None) -> Reading:
     """Read a file of any known kind; a table of none is read by a guess of its columns.
 
     Args:
         data: its bytes.
         name: for messages.
         mapping: what columns of a table are (mapped_csv.FIELDS), in place of the guess; then it is read as a table.
+        progress: is told the share of a large file that was read; to cancel, it raises.
 
     Raises:
         UsageError: no reader knows it; the sentence says what is known.
     """
     if mapping:
         return _with_findings(mapped_csv.read(data, mapping))
-    head, _ = decode(data[:_HEAD_BYTES])
+    head, _ = decode(head_of(data, _HEAD_BYTES))
     for reader in READERS:
-        if reader.recognises(head):
-            return _with_findings(reader.read(data))
+        if reader.recognises_bytes(data) or reader.recognises(head):
+            return _with_findings(_read_by(reader, data, progress))
     if mapped_csv.is_guessable(data):
         return _with_findings(mapped_csv.read(data, {}))
     if find_messages(head):
         raise UsageError(f"{name} holds out-of-memory messages: `gpuscope explain-oom {name}` says what they mean.")
     known = ", ".join(reader.description for reader in READERS)
     raise UsageError(f"{name} is of no kind that gpuscope reads. It reads: {known}; tables with --map COLUMN=FIELD.")
+
+
+def _read_by(reader: Reader, data: bytes, progress: Progress | None) -> Reading:
+    if reader.read_along is not None:
+        return reader.read_along(data, progress)
+    if not is_gzip(data):
+        return reader.read(data)
+    pieces = Pieces(data)
+    reading = reader.read(b"".join(bounded(pieces, _MOST_INFLATED)))
+    if pieces.cut_at is not None:
+        sentence = f"The compressed data is cut off at byte {pieces.cut_at}: what was before was read."
+        reading.notes.append(Note(code="lost", sentence=sentence))
+    return reading
 
 
 def _with_findings(reading: Reading) -> Reading:

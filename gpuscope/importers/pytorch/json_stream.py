@@ -26,6 +26,7 @@ from gpuscope.importers.pytorch.trace_event import TraceEvent
 MOST_OBJECT_BYTES = 32 * 1024**2
 """Without an end of an event for so long it is no list of events."""
 _BOUNDARY = re.compile(rb"\}\s*+(?:,\s*+)?(?=\{)")
+_FIRST_KEY = re.compile(rb'\s*+(?:,\s*+)?\{\s*+("[^"\\]{1,40}")')
 _ARRAY = re.compile(rb'"traceEvents"\s*:\s*\[')
 _ARRAY_END = re.compile(rb"\}\s*\]")
 _TAIL_BYTES = 65536
@@ -33,8 +34,8 @@ _TAIL_BYTES = 65536
 _MOST_JOINED = 16
 """Parts between boundaries that may be one event: a kernel's name can hold `}, {`."""
 _JOIN_UNTIL_LOST = 1000
-_MOST_LOST = 100_000
-"""So many events that cannot be read are no trace."""
+_MOST_LOST = 10_000
+"""So many events more that cannot be read than that can are no trace."""
 _MOST_ENDS = 16
 
 _events = msgspec.json.Decoder(list[TraceEvent], strict=False)  # numbers may be written as texts
@@ -56,9 +57,11 @@ class EventStream:
         """The text ends in the midst of it; so many bytes at the end are half an event."""
         self.mended = 0
         """Pieces or events that were decoded only after mending."""
-        self.text_bytes = 0
+        self.events = 0
         self._bare_backslashes = False
         self._after = b""
+        self._carry = b""
+        self._boundary: re.Pattern[bytes] | None = None
         self._ended = False
 
     def __iter__(self) -> Iterator[list[TraceEvent]]:
@@ -69,7 +72,6 @@ class EventStream:
         """
         buffer, before, started = b"", 0, False
         for piece in _as_utf8(self._pieces):
-            self.text_bytes += len(piece)
             if self._ended:
                 self._after = _bounded(self._after + piece)
                 continue
@@ -80,19 +82,25 @@ class EventStream:
                     _bounded(buffer)
                     continue
                 buffer, before, started = buffer[start:], start, True
-            cut = _last_boundary(buffer)
+            cut = self._last_boundary(buffer)
             if cut is None:
                 _bounded(buffer)
                 continue
-            yield self._decode(buffer[:cut], before, final=False)
-            buffer, before = buffer[cut:], before + cut
+            yield self._counted(self._decode(buffer[:cut], before, final=False))
+            before += cut - len(self._carry)
+            buffer = _bounded(self._carry + buffer[cut:])
+            self._carry = b""
             if self._ended:
                 self._after, buffer = self._after + buffer, b""
         if not started:
             raise UsageError("The file holds no list of trace events.")
         if not self._ended:
-            yield self._decode(buffer, before, final=True)
+            yield self._counted(self._decode(buffer, before, final=True))
         self._take_facts(self._after)
+
+    def _counted(self, events: list[TraceEvent]) -> list[TraceEvent]:
+        self.events += len(events)
+        return events
 
     def _start(self, text: bytes) -> int | None:
         """Where the first event begins; what is before it are facts. None: that is not here yet."""
@@ -102,6 +110,20 @@ class EventStream:
             return match.end()
         bare = text.lstrip()
         return len(text) - len(bare) + 1 if bare.startswith(b"[") else None
+
+    def _last_boundary(self, text: bytes) -> int | None:
+        """Where the last event begins: by the key that all events begin with, so that lists of objects inside an event
+        are not taken for events; else by any object's beginning."""
+        if self._boundary is None and (first := _FIRST_KEY.match(text)) is not None:
+            self._boundary = re.compile(
+                _BOUNDARY.pattern.removesuffix(b")") + rb"\s*+" + re.escape(first.group(1)) + b")"
+            )
+        for boundary in (self._boundary, _BOUNDARY):
+            for start in (max(0, len(text) - _TAIL_BYTES), 0):
+                ends = [match.end() for match in boundary.finditer(text, start)] if boundary is not None else []
+                if ends:
+                    return ends[-1]
+        return None
 
     def _take_facts(self, text: bytes) -> None:
         """Members of an object without its braces."""
@@ -123,7 +145,8 @@ class EventStream:
         return text
 
     def _decode(self, text: bytes, at: int, *, final: bool) -> list[TraceEvent]:
-        body = self._unescaped(text).strip().removesuffix(b",")
+        text = self._unescaped(text)
+        body = text.strip().removesuffix(b",")
         for mend in (_as_it_is, repaired):
             try:
                 events = _events.decode(b"[" + mend(body) + (b"" if final and body.endswith(b"]") else b"]"))
@@ -132,7 +155,7 @@ class EventStream:
             self.mended += mend is repaired
             self.cut_bytes = 0 if final and not body.endswith(b"]") else None
             return events
-        return self._one_by_one(body, at, final=final)
+        return self._one_by_one(text, at, final=final)
 
     def _one_by_one(self, text: bytes, at: int, *, final: bool) -> list[TraceEvent]:
         events: list[TraceEvent] = []
@@ -145,14 +168,17 @@ class EventStream:
                 events.append(event)
                 start, number = ends[number + used], number + used + 1
                 continue
-            end = self._array_end(text, start, ends[number])
+            end = self._array_end(text, start, ends[number : number + parts][-1])
             if end is not None:
                 event, behind = end
                 events += [event] if event is not None else []
                 self._ended, self._after = True, text[behind:]
                 return events
+            if not final and 0 < number >= len(ends) - _MOST_JOINED:
+                self._carry = text[start:]  # the rest of this event may be in the next piece
+                return events
             if final and number == len(ends) - 1:
-                self.cut_bytes = len(text) - start
+                self.cut_bytes = len(text[start:].strip())
             else:
                 self._lose(at + start)
             start, number = ends[number], number + 1
@@ -162,8 +188,8 @@ class EventStream:
 
     def _lose(self, at: int) -> None:
         self.lost.append(at)
-        if len(self.lost) > _MOST_LOST:
-            raise UsageError(f"The file is no trace of a profiler: more than {_MOST_LOST} events cannot be read.")
+        if len(self.lost) > _MOST_LOST + self.events:
+            raise UsageError("The file is no trace of a profiler: most of its events cannot be read.")
 
     def _joined(self, text: bytes, start: int, ends: list[int]) -> tuple[TraceEvent | None, int]:
         """The event from `start` to one of the ends, and to which of them."""
@@ -174,7 +200,7 @@ class EventStream:
         return None, 0
 
     def _event(self, text: bytes) -> TraceEvent | None:
-        text = text.strip().lstrip(b",").strip()
+        text = text.strip().strip(b",").strip()
         if not text.endswith(b"}"):
             return None
         for mend in _MENDINGS:
@@ -196,14 +222,6 @@ class EventStream:
             if event is not None:
                 return event, start + match.end()
         return None
-
-
-def _last_boundary(text: bytes) -> int | None:
-    for start in (max(0, len(text) - _TAIL_BYTES), 0):
-        ends = [match.end() for match in _BOUNDARY.finditer(text, start)]
-        if ends:
-            return ends[-1]
-    return None
 
 
 def _bounded(text: bytes) -> bytes:

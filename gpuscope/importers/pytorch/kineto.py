@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -18,15 +17,12 @@ from gpuscope.importers.pytorch.trace_nesting import nesting_of
 from gpuscope.importers.pytorch.trace_notes import notes_of
 from gpuscope.importers.pytorch.trace_output import events_of, tracks_of
 from gpuscope.importers.pytorch.trace_rows import operator_rows
-from gpuscope.importers.pytorch.trace_steps import steps_of
+from gpuscope.importers.pytorch.trace_steps import data_loader_s, optimizer_of, steps_of
 from gpuscope.importers.pytorch.trace_work import communication_of, devices_of, functions_of, kernels_of, work_of
-from gpuscope.importers.reading import Reading
+from gpuscope.importers.reading import Progress, Reading
 
 KIND = "kineto_trace"
 DESCRIPTION = "PyTorch profiler trace"
-
-Progress = Callable[[float], None]
-"""Is told the share of the file that was read, 0 to 1. To cancel, it raises."""
 
 _FIRST_EVENT = re.compile(r'\s*\[\s*\{\s*(?:"name"\s*:[^{}]{0,4000}"ph"|"ph")\s*:')
 
@@ -46,7 +42,7 @@ def read(data: bytes, progress: Progress | None = None) -> Reading:
 
     Args:
         data: the file, compressed by gzip or not.
-        progress: is called after each 8 MiB.
+        progress: is called after each piece of 8 MiB.
 
     Raises:
         UsageError: it is no trace of PyTorch's, or swells without end.
@@ -96,6 +92,8 @@ def _conclude(reading: Reading, columns: TraceColumns, facts: dict[str, Any]) ->
         devices=devices_of(columns, properties),
         steps=tuple(steps.steps),
         steps_marked_by=steps.marked_by,
+        optimizer=optimizer_of(columns),
+        data_loader_s=data_loader_s(columns, bounds),
         kernels=kernels_of(columns, work),
         functions=functions_of(columns),
         memory=memory_of(columns, nesting),

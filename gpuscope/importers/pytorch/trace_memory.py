@@ -13,6 +13,9 @@ from gpuscope.importers.pytorch.trace_nesting import NOBODY, Nesting
 CPU = 0
 """c10::DeviceType of the host; every other number is a device (1 CUDA, 6 HIP, 12 XPU, 13 MPS, 20 PrivateUse1)."""
 
+HOST = "CPU"
+"""What the memory of the host is called: its tensors are no load for a GPU."""
+
 Floats = NDArray[np.float64]
 
 
@@ -37,7 +40,7 @@ def memory_of(columns: TraceColumns, nesting: Nesting) -> tuple[TracedMemory, ..
 
 def _device(columns: TraceColumns, nesting: Nesting, key: tuple[int, int], events: MemoryEvents) -> TracedMemory:
     kind, index = key
-    name = "CPU" if kind == CPU else f"GPU {index}"
+    name = HOST if kind == CPU else f"GPU {index}"
     _, allocated, reserved, relative = allocated_over_time(events)
     net = sum(events.change)
     if kind == CPU and not allocated.any():  # totals of the host are always 0: there is no caching allocator

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from gpuscope.importers.pytorch.trace_columns import Spans, TraceColumns
 
 NOBODY = -1
+_MOST_DEPTH = 1000
+"""Operators of real programs call each other some tens deep."""
 FORWARD, BACKWARD, OPTIMIZER, DATA_LOADER = "forward", "backward", "optimizer", "data_loader"
 _BACKWARD_PREFIX = "autograd::engine::evaluate_function"
 _OPTIMIZER_PREFIX = "Optimizer.step#"
@@ -48,11 +50,15 @@ class Nesting:
             if len(mine):
                 places = np.searchsorted(self.starts_us[order], times_us[mine], side="right") - 1
                 found[mine] = np.where(places >= 0, order[np.maximum(places, 0)], NOBODY)
-        while True:
-            late = np.flatnonzero((found != NOBODY) & (self.ends_us[found] < times_us))
+        late = np.flatnonzero(found != NOBODY)
+        for _ in range(_MOST_DEPTH):
+            late = late[self.ends_us[found[late]] < times_us[late]]
             if not len(late):
-                return found
+                break
             found[late] = self.parent[found[late]]
+            late = late[found[late] != NOBODY]
+        found[late] = NOBODY
+        return found
 
 
 def nesting_of(columns: TraceColumns) -> Nesting:

@@ -11,7 +11,7 @@ from gpuscope.domain.device import Device
 from gpuscope.domain.imported import TracedDevice, TraceDetails
 from gpuscope.importers.pytorch import intervals
 from gpuscope.importers.pytorch.trace_columns import Spans, TraceColumns
-from gpuscope.importers.pytorch.trace_memory import CPU, allocated_over_time
+from gpuscope.importers.pytorch.trace_memory import CPU, HOST, allocated_over_time
 from gpuscope.importers.pytorch.trace_steps import Steps
 from gpuscope.importers.pytorch.trace_work import WORK
 from gpuscope.importers.reading import ImportedEvent, Reading, Track
@@ -107,10 +107,13 @@ def events_of(
             # A GPU that works longer on a step than the program needs to launch it sets the pace.
             data = {"n": number, "steps": 1, "duration_s": max(step.duration_s, step.busy_s), "skipped": None}
             add(ImportedEvent(wall_s=base_s + end_us * 1e-6, kind="step", data={**data, "optimizer": "trace"}))
+    if details.optimizer is not None:
+        data = {"key": "trace", "class_name": details.optimizer, "dominant": True}
+        add(ImportedEvent(wall_s=start_s, kind="optimizer", data=data))
     if rows:
         add(ImportedEvent(wall_s=start_s, kind="ops", data={"step": 0, "device_type": "cuda", "rows": rows}))
     for memory in details.memory:
-        if memory.peak_allocated_bytes is not None:
+        if memory.peak_allocated_bytes is not None and memory.device != HOST:
             peaks = {
                 "peak_allocated_bytes": memory.peak_allocated_bytes,
                 "peak_reserved_bytes": memory.peak_reserved_bytes,

@@ -41,16 +41,17 @@ def operator_rows(
     chosen = intervals.inside(nesting.starts_us, steps)
     work = intervals.inside(launched_at_us, steps)
     sums: dict[tuple[int, str], list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0, 0.0])
-    keys = columns.operators.key
+    keys, own_us, phases = columns.operators.key, nesting.own_us.tolist(), nesting.phase
+    launchers, work_us = launched_by.tolist(), device_us.tolist()
     for operator in np.flatnonzero(chosen).tolist():
-        total = sums[keys[operator], nesting.phase[operator]]
+        total = sums[keys[operator], phases[operator]]
         total[0] += 1
-        total[1] += nesting.own_us[operator]
+        total[1] += own_us[operator]
     unknown = [0.0, 0.0, 0.0, 0.0]
     for index in np.flatnonzero(work).tolist():
-        operator = int(launched_by[index])
-        total = unknown if operator == NOBODY else sums[keys[operator], nesting.phase[operator]]
-        total[2] += device_us[index]
+        operator = launchers[index]
+        total = unknown if operator == NOBODY else sums[keys[operator], phases[operator]]
+        total[2] += work_us[index]
         total[3] += 1
     share = 1.0 / max(1, len(steps))
     in_order = columns.operator_keys.in_order

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,6 +16,7 @@ from gpuscope.importers.pytorch.trace_columns import Spans, TraceColumns
 
 BY_PROFILER, BY_OPTIMIZER = "ProfilerStep", "Optimizer.step"
 _PROFILER_STEP = re.compile(r"ProfilerStep#(\d+)")
+_OPTIMIZER_PREFIX, _LOADER_PREFIX = "Optimizer.step#", "enumerate(DataLoader)"
 _FEWEST_OPTIMIZER_STEPS = 3
 """The first call only marks where the first whole step begins; two whole ones make it a rhythm."""
 _STUB_SHARE = 0.05
@@ -78,6 +79,23 @@ def steps_of(columns: TraceColumns, launched: Launched) -> Steps:
     return result
 
 
+def optimizer_of(columns: TraceColumns) -> str | None:
+    """Class of the optimizer that is called most (`Optimizer.step#AdamW.step`); None: the trace marks no call."""
+    calls = Counter(name for _, _, name, _ in _annotated(columns) if name.startswith(_OPTIMIZER_PREFIX))
+    most = calls.most_common(1)
+    return most[0][0].removeprefix(_OPTIMIZER_PREFIX).removesuffix(".step") if most else None
+
+
+def data_loader_s(columns: TraceColumns, steps: list[tuple[float, float]]) -> float | None:
+    """Seconds of a mean step inside the DataLoader's next; None where nothing tells."""
+    waits = [(start, duration) for start, duration, name, _ in _annotated(columns) if name.startswith(_LOADER_PREFIX)]
+    if not steps or not waits:
+        return None
+    starts, durations = np.array(waits).T
+    inside = intervals.inside(starts, steps)
+    return intervals.length(starts[inside], durations[inside]) * 1e-6 / len(steps)
+
+
 def _profiler_steps(columns: TraceColumns) -> list[tuple[str, float, float]]:
     """Name, beginning and end, in order."""
     by_thread: dict[int, list[tuple[float, float, str]]] = defaultdict(list)
@@ -92,7 +110,7 @@ def _optimizer_steps(columns: TraceColumns) -> list[tuple[str, float, float]]:
     """From the end of one call of the optimizer to the end of the next."""
     calls: dict[tuple[int, str], list[float]] = defaultdict(list)
     for start_us, duration_us, name, thread in _annotated(columns):
-        if name.startswith("Optimizer.step#"):
+        if name.startswith(_OPTIMIZER_PREFIX):
             calls[thread, name].append(start_us + duration_us)
     busiest: list[float] = max(calls.values(), key=len, default=[])
     ends = sorted(busiest)
