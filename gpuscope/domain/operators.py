@@ -68,7 +68,7 @@ KINDS: dict[str, OperatorKind] = _table(
         "_embedding_bag_dense_backward",
         _COPY: "copy_ cat fill_ zero_ index index_put_ _index_put_impl_ scatter_ masked_scatter_ masked_fill_ roll "
         "flip constant_pad_nd reflection_pad2d upsample_nearest2d upsample_nearest2d_backward upsample_bilinear2d "
-        "upsample_bilinear2d_backward",
+        "upsample_bilinear2d_backward im2col col2im",
         _ELEMENTWISE: "add sub mul div neg abs sign pow sqrt rsqrt exp exp2 log log1p log2 sin cos tanh sigmoid relu "
         "gelu silu mish elu leaky_relu hardtanh hardswish hardsigmoid softplus log_sigmoid_forward clamp clamp_min "
         "clamp_max where eq ne lt le gt ge logical_and logical_or logical_not bitwise_and bitwise_or bitwise_not "

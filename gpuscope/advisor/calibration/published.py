@@ -1,6 +1,6 @@
 """Sustained rates out of measurements that others published, and the shares of specifications that follow from them.
 
-    matmul in 16 and 8 bits   best measured product (stas00/ml-engineering)
+    matmul in 16 and 8 bits   best measured product (stas00/ml-engineering; of a T4 NVIDIA's forum)
     matmul in FP32            products of 0.1 TFLOP and more without TF32 (NeuSight's kernels): the upper decile
     vector                    elementwise operators on 100 MB and more (NeuSight's kernels): the median
 
@@ -14,13 +14,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from gpuscope.advisor.calibration.model import FITTED, PUBLISHED, Figure, SustainedRates, share_key
+from gpuscope.advisor.calibration.power_limits import IDLE_W, chip, on_the_slot, with_generations
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.catalogue.specs import GpuSpec
-from gpuscope.advisor.job.precision import BFLOAT16, FLOAT8, FLOAT32, matrix_peak_tflops
+from gpuscope.advisor.job.precision import BFLOAT16, FLOAT8, FLOAT16, FLOAT32, matrix_peak_tflops
 
 Cells = Mapping[str, str]
 
-_MATMUL_SOURCE = "stas00/ml-engineering"
 _KERNEL_SOURCE = "sitar-lab/NeuSight kernels"
 # The same silicon, clock and power with two sizes of memory; the source names no size.
 _UNNAMED = {
@@ -28,7 +28,7 @@ _UNNAMED = {
     "NVIDIA A100 PCIe": ("a100-pcie-40gb", "a100-pcie-80gb"),
     "NVIDIA GH200 SXM": ("gh200-96gb", "gh200-144gb"),
 }
-_PRECISIONS = {"bf16": BFLOAT16, "fp8": FLOAT8}
+_PRECISIONS = {"bf16": BFLOAT16, "fp16": FLOAT16, "fp8": FLOAT8}
 
 _TENSORS_MOVED = {"add": 3, "mul": 3, "div": 3, "addu": 2, "mulu": 2, "divu": 2, "relu": 2, "gelu": 2, "tanh": 2}
 """Tensors that an elementwise operator reads and writes: the result and two inputs, with a number (…u) one."""
@@ -40,11 +40,6 @@ _FEWEST = 8
 _CDNA3 = "gfx942"
 _FP32_MATRIX_OVER_VECTOR = {"gfx908": 2.0, "gfx90a": 2.0, _CDNA3: 1.0}
 """Peak of FP32 in AMD's matrix units over that of the vector units, which is the one in the catalogue."""
-SLOT_W = 75.0
-"""What a PCIe slot feeds a card without a plug of its own."""
-IDLE_W = 16.0
-"""Board power that computes nothing. An L4 (72 W) sustains 9.8 FP32 TFLOPS and 300 W cards with the same cores at most
-55% of 91: a straight line through both leaves 16 W at no work."""
 
 
 def published_rates(
@@ -74,8 +69,8 @@ def fitted_shares(rates: Mapping[str, SustainedRates], catalogue: Catalogue) -> 
 
     Keys are those of `share_key`: `matmul_16bit`, `matmul_8bit`, `matmul_fp32` by compute capability (others' by
     architecture), `vector` by kind of memory. The share of a chip is the highest of its GPUs; the share of memory the
-    median. A card that lives on the slot's 75 W tells nothing about its chip's silicon, but what a TFLOPS takes there:
-    `watts_per_tflops_fp32`.
+    median. A card that lives on the slot's 75 W tells nothing about its chip's silicon, but what a TFLOPS takes there
+    (`power_limits`).
     """
     seen: dict[str, list[float]] = defaultdict(list)
     for gpu_id, known in sorted(rates.items()):
@@ -87,7 +82,7 @@ def fitted_shares(rates: Mapping[str, SustainedRates], catalogue: Catalogue) -> 
     for group in sorted({key.split("/")[0] for key in seen if key.startswith("matmul")}):
         best = [share.value for key, share in shares.items() if key.startswith(f"{group}/")]
         shares[group] = _share(statistics.median(best), best)
-    return {**shares, **_of_matrix_units(shares)}
+    return with_generations({**shares, **_of_matrix_units(shares)}, catalogue)
 
 
 def _of_matrix_units(shares: Mapping[str, Figure]) -> dict[str, Figure]:
@@ -109,7 +104,7 @@ def _shares_of(gpu: GpuSpec, known: SustainedRates) -> Iterator[tuple[str, float
     for precision, figure in known.matmul_flops_per_s.items():
         peak = matrix_peak_tflops(gpu, precision)
         tflops = figure.value / 1e12
-        if gpu.tdp_w is not None and gpu.tdp_w <= SLOT_W:
+        if on_the_slot(gpu) and gpu.tdp_w is not None:
             yield share_key(f"watts_per_tflops_{_GROUP[precision]}", chip(gpu)), (gpu.tdp_w - IDLE_W) / tflops
         elif peak:
             yield share_key(f"matmul_{_GROUP[precision]}", chip(gpu)), tflops / peak
@@ -121,11 +116,6 @@ def _summary(key: str) -> Callable[[list[float]], float]:
     return max if key.startswith("matmul") else statistics.median
 
 
-def chip(gpu: GpuSpec) -> str:
-    """What GPUs with the same cores have in common: NVIDIA's compute capability, others' architecture."""
-    return gpu.compute_capability or gpu.architecture
-
-
 def memory(gpu: GpuSpec) -> str:
     """Kind of memory by what large operators reach of it: HBM, GDDR (5 and 6), and each later kind by its name."""
     if gpu.memory_type.startswith("HBM"):
@@ -133,7 +123,7 @@ def memory(gpu: GpuSpec) -> str:
     return "GDDR" if gpu.memory_type in {"GDDR5", "GDDR5X", "GDDR6"} else gpu.memory_type
 
 
-_GROUP = {BFLOAT16: "16bit", FLOAT8: "8bit", FLOAT32: "fp32"}
+_GROUP = {BFLOAT16: "16bit", FLOAT16: "16bit", FLOAT8: "8bit", FLOAT32: "fp32"}
 
 
 def _share(value: float, values: list[float]) -> Figure:
@@ -147,7 +137,8 @@ def _best_products(rows: Iterable[Cells]) -> Iterable[tuple[str, str, Figure]]:
         ids = (row["gpu_id"],) if row["gpu_id"] else _UNNAMED.get(row["accelerator"], ())
         if precision is None:
             continue
-        source = f"{_MATMUL_SOURCE}: best {row['precision']} product, {row['best_shape_MxNxK']}, torch {row['torch']}"
+        publisher, software = row["source"].split(":")[0], f", torch {row['torch']}" if row["torch"] else ""
+        source = f"{publisher}: best {row['precision']} product, {row['best_shape_MxNxK']}{software}"
         figure = Figure(value=float(row["measured_tflops"]) * 1e12, kind=PUBLISHED, source=source)
         yield from ((gpu_id, precision, figure) for gpu_id in ids)
 

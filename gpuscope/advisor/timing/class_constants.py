@@ -101,6 +101,11 @@ STARTING_FACTORS: dict[str, float] = {
     "backward/batch_norm": 0.5,
     "backward/depthwise": 0.4,
     "backward/grouped": 0.5,
+    # Both gradients of a product are products of the same size: language models in FP32 take about twice their forward
+    # time for the backward pass (sitar-lab/NeuSight: 1.85 in the middle).
+    "backward/gemm": 1.0,
+    "backward/conv_1x1": 0.9,
+    "backward/conv_kxk": 0.9,
     "backward/other": 0.9,
     # Without tensor cores cuDNN multiplies less in 3×3 convolutions (Winograd's transform): in FP32, ResNet-50 trains
     # on a V100 as if they reached all of the peak (NVIDIA/DeepLearningExamples).

@@ -7,20 +7,22 @@ import re
 from gpuscope.domain.footprint import Footprint
 
 CONVOLUTIONAL, TRANSFORMER, RECURRENT, LOOKUP, ANY = "convolutional", "transformer", "recurrent", "lookup", "any"
-KINDS = (CONVOLUTIONAL, TRANSFORMER, RECURRENT, LOOKUP, ANY)
+SEPARABLE = "separable"
+"""Convolutions that are split into depthwise and 1×1 ones, which are bound by memory."""
+KINDS = (CONVOLUTIONAL, SEPARABLE, TRANSFORMER, RECURRENT, LOOKUP, ANY)
+CONVOLUTIONS = frozenset({CONVOLUTIONAL, SEPARABLE})
 
 # Words in names of models (and of what people call their runs) by kind; the first that is found counts.
 _NAMES = (
     (RECURRENT, r"lstm|gru\b|rnn|gnmt|tacotron|seq2seq|deepspeech"),
+    (LOOKUP, r"\bse3|graph|\bgnn|\bgcn"),  # Messages along a graph's edges are gathered.
     (
         TRANSFORMER,
         r"bert|gpt|llama|transformer|opt\b|\bt5|bart|\bvit|swin|deit|beit|mistral|mixtral|qwen|gemma|wav2vec|whisper|former",
     ),
     (LOOKUP, r"dlrm|ncf|recommend|wide.?and.?deep|deepfm|embedding"),
-    (
-        CONVOLUTIONAL,
-        r"resn|rn50|vgg|efficientn|efficientd|mobilen|densen|ssd|yolo|cnn|unet|vnet|regnet|conv|jasper|quartz|waveglow|gan",
-    ),
+    (SEPARABLE, r"efficientn|efficientd|mobilen|mnasn|xception|shufflen|ghostn|quartz"),
+    (CONVOLUTIONAL, r"resn|rn50|vgg|densen|ssd|yolo|cnn|unet|vnet|regnet|conv|jasper|waveglow|gan"),
 )
 
 _TRAINING_FLOPS = 6.0

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from gpuscope.advisor.job.job import TRAINING, Job
+from gpuscope.advisor.job.precision import is_8_bit
 from gpuscope.advisor.timing import rates
 from gpuscope.advisor.timing.class_constants import layout_variant
 from gpuscope.advisor.timing.uncertainty import Doubt, combined, doubt
@@ -84,6 +85,7 @@ def change_doubts(job: Job) -> tuple[Doubt, ...]:
     trained = job.stage_changed and job.stage == TRAINING
     changes = {
         "precision_change": job.precision != job.source_precision,
+        "eight_bit": is_8_bit(job.precision) and not (job.ran and job.precision == job.source_precision),
         "stage_change": trained,
         "compile_change": job.compiled != job.source_compiled,
         "grouped_channels_last": trained and any(_is_grouped_channels_last(op) for op in job.source_ops),

@@ -8,8 +8,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import msgspec
+
 from gpuscope.advisor.calibration.model import FITTED, MEASURED, PUBLISHED, Calibration, Figure, share_key
-from gpuscope.advisor.calibration.published import IDLE_W, SLOT_W, chip, memory
+from gpuscope.advisor.calibration.power_limits import (
+    FLOAT32_WATTS,
+    HALF_WATTS,
+    IDLE_W,
+    TENSOR_OVER_PLAIN_WATTS,
+    chip,
+    on_the_slot,
+)
+from gpuscope.advisor.calibration.published import memory
 from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.precision import (
     BFLOAT16,
@@ -25,6 +35,7 @@ from gpuscope.advisor.job.precision import (
 from gpuscope.advisor.timing import rates
 
 _GROUPS = {FLOAT32: "fp32", TF32: "tf32", FLOAT16: "16bit", BFLOAT16: "16bit", FLOAT8: "8bit", INT8: "8bit"}
+_OF_HALF_WATTS = {"tf32": 2.0, "16bit": 1.0, "8bit": 0.5}
 _TERA, _GIGA = 1e12, 1e9
 
 DEFAULT_VECTOR_SHARE = 0.87
@@ -122,7 +133,7 @@ def power_capped(gpu: GpuSpec, precision: str, calibration: Calibration) -> bool
     limit = _power_limit(gpu, _GROUPS[precision], peak, calibration) if peak else None
     if limit is None:
         known = calibration.rates.get(gpu.id)
-        return known is None and gpu.tdp_w is not None and gpu.tdp_w <= SLOT_W
+        return known is None and on_the_slot(gpu)
     return limit.value < _silicon_share(gpu, _GROUPS[precision], calibration).value
 
 
@@ -152,13 +163,25 @@ def _silicon_share(gpu: GpuSpec, group: str, calibration: Calibration) -> Figure
 
 def _power_limit(gpu: GpuSpec, group: str, peak_tflops: float, calibration: Calibration) -> Figure | None:
     """Share of the peak that the board's watts can feed, at what a TFLOPS of that architecture takes."""
-    watts = _share(calibration, f"watts_per_tflops_{'16bit' if group == 'tf32' else group}", gpu)
+    watts = _watts_per_tflops(gpu, group, calibration)
     if watts is None or not gpu.tdp_w:
         return None
-    if group == "tf32":
-        peak_tflops *= 2  # Half as many operations on the same tensor cores at the same power.
     value = max(0.0, gpu.tdp_w - IDLE_W) / (watts.value * peak_tflops)
     return Figure(value=value, kind=FITTED, source=f"{gpu.tdp_w:g} W at {watts.value:.3g} W a TFLOPS: {watts.source}")
+
+
+def _watts_per_tflops(gpu: GpuSpec, group: str, calibration: Calibration) -> Figure | None:
+    plain = _share(calibration, FLOAT32_WATTS, gpu)
+    if group == "fp32":
+        return plain
+    half = _share(calibration, HALF_WATTS, gpu)
+    if half is None and plain is not None:
+        said = f"{plain.source}; tensor cores take {TENSOR_OVER_PLAIN_WATTS:g} of it"
+        half = Figure(value=plain.value * TENSOR_OVER_PLAIN_WATTS, kind=FITTED, source=said)
+    if half is None:
+        return None
+    # The same tensor cores at the same power do half as many operations in TF32, and twice as many in 8 bits.
+    return msgspec.structs.replace(half, value=half.value * _OF_HALF_WATTS[group])
 
 
 def _share(calibration: Calibration, figure: str, gpu: GpuSpec) -> Figure | None:

@@ -16,12 +16,21 @@ from typing import NamedTuple
 from gpuscope.advisor.calibration.model import Calibration, Mix
 from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.precision import halves_activations
-from gpuscope.advisor.timing.model_kind import ANY, CONVOLUTIONAL, LOOKUP, RECURRENT, TRANSFORMER
+from gpuscope.advisor.timing.model_kind import (
+    ANY,
+    CONVOLUTIONAL,
+    CONVOLUTIONS,
+    LOOKUP,
+    RECURRENT,
+    SEPARABLE,
+    TRANSFORMER,
+)
 from gpuscope.advisor.timing.sustained import Sustained, sustained
 
 # Before anything was fitted: an image model's layers do some tens of FLOPs a byte, a transformer's about a hundred.
 _STARTING = {
     CONVOLUTIONAL: Mix(flops_per_byte=30, spread=3, half_bytes=0.65, fixed_s_per_byte=1e-13, source="assumed"),
+    SEPARABLE: Mix(flops_per_byte=15, spread=3, half_bytes=0.65, fixed_s_per_byte=1e-13, source="assumed"),
     TRANSFORMER: Mix(flops_per_byte=100, spread=3, half_bytes=0.65, fixed_s_per_byte=1e-13, source="assumed"),
     RECURRENT: Mix(flops_per_byte=60, spread=4, half_bytes=0.65, fixed_s_per_byte=2e-13, source="assumed"),
     LOOKUP: Mix(flops_per_byte=15, spread=4, half_bytes=0.65, fixed_s_per_byte=2e-13, source="assumed"),
@@ -115,5 +124,5 @@ def _seconds_besides(mix: Mix, rates: Sustained, precision: str) -> float:
 
 
 def _compute_rate(kind: str, rates: Sustained) -> float:
-    figure = rates.convolution_flops_per_s if kind == CONVOLUTIONAL else rates.matmul_flops_per_s
+    figure = rates.convolution_flops_per_s if kind in CONVOLUTIONS else rates.matmul_flops_per_s
     return figure.value

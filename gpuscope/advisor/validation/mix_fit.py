@@ -18,7 +18,7 @@ import msgspec
 from gpuscope.advisor.calibration.fitting import Constant, fitted, robust
 from gpuscope.advisor.calibration.model import FITTED, Calibration, Figure, Mix
 from gpuscope.advisor.catalogue.loading import Catalogue
-from gpuscope.advisor.timing.model_kind import ANY, CONVOLUTIONAL, LOOKUP, RECURRENT, TRANSFORMER
+from gpuscope.advisor.timing.model_kind import ANY, CONVOLUTIONAL, LOOKUP, RECURRENT, SEPARABLE, TRANSFORMER
 from gpuscope.advisor.timing.sustained import Sustained, sustained
 from gpuscope.advisor.timing.whole_step import seconds_per_byte
 from gpuscope.advisor.validation.unit_times import UnitTime
@@ -27,7 +27,7 @@ _SCALE = 0.10
 """Log error of a row that is as usual as anything: hosts, releases and batch sizes differ."""
 _LIKE_ONE_ROW = 6.0
 """Rows of a task on neighbouring GPUs repeat each other: so many count as one against the priors."""
-_MIXES = {CONVOLUTIONAL: 30.0, TRANSFORMER: 100.0, RECURRENT: 60.0, LOOKUP: 15.0}
+_MIXES = {CONVOLUTIONAL: 30.0, SEPARABLE: 15.0, TRANSFORMER: 100.0, RECURRENT: 60.0, LOOKUP: 15.0}
 """FLOPs for each byte of an FP32 step, before anything was fitted."""
 _SHARES = {
     # Tensor cores of chips without published products: the median of published ones, a GeForce's above its clock.

@@ -266,3 +266,8 @@ def test_training_step_names_its_parts() -> None:
     written = sum(op.bytes_written or 0 for op in ops if op.class_ == "optimizer")
     assert 5 * parameter_bytes < written < 12 * parameter_bytes
     assert all(op.kernels for op in ops if op.flops)
+
+
+@pytest.mark.parametrize("name", ["im2col", "col2im"])
+def test_windows_that_are_cut_out_and_put_back_are_copies(name: str) -> None:
+    assert only([row(name, [[2, 8, 16, 16], [], [], [], []])], "copy").bytes_read is not None

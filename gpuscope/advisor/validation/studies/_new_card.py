@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from gpuscope.advisor.calibration.model import Calibration
-from gpuscope.advisor.calibration.published import chip
+from gpuscope.advisor.calibration.power_limits import chip
 from gpuscope.advisor.validation.studies._specified import without_chip
 from gpuscope.advisor.validation.tables import Tables
 from gpuscope.advisor.validation.timm_fit import without_fold

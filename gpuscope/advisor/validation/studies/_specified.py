@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuscope.advisor.calibration.model import Calibration
-from gpuscope.advisor.calibration.published import chip
+from gpuscope.advisor.calibration.power_limits import chip
 from gpuscope.advisor.validation.rates_fit import fitted_rates
 from gpuscope.advisor.validation.tables import Tables
 

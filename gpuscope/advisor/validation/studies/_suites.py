@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from gpuscope.advisor.calibration.model import Calibration
-from gpuscope.advisor.calibration.published import chip
+from gpuscope.advisor.calibration.power_limits import chip
 from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.job import prepare
 from gpuscope.advisor.job.precision import is_16_bit

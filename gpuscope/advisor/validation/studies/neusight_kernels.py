@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpuscope.advisor.calibration.published import chip, product_flops
+from gpuscope.advisor.calibration.power_limits import chip
+from gpuscope.advisor.calibration.published import product_flops
 from gpuscope.advisor.job.job import prepare
 from gpuscope.advisor.job.precision import FLOAT32
 from gpuscope.advisor.timing.time_model import step_on_gpu

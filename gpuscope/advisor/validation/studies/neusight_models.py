@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpuscope.advisor.calibration.published import chip
+from gpuscope.advisor.calibration.power_limits import chip
 from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.job import prepare
 from gpuscope.advisor.job.precision import FLOAT32

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from gpuscope import paths
 from gpuscope.advisor.calibration.loading import load_calibration
 from gpuscope.advisor.calibration.model import EMPTY, MEASURED, Calibration, Figure, SustainedRates
+from gpuscope.advisor.calibration.power_limits import FLOAT32_WATTS, with_generations
 from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.precision import PRECISIONS
 from gpuscope.advisor.timing.sustained import matmul_rate, power_capped, sustained
@@ -53,6 +54,34 @@ def test_a_small_power_limit_keeps_a_card_below_its_silicon(calibration: Calibra
     assert power_capped(l4, "float32", unknown)
     assert not power_capped(rtx_4090, "float16", unknown)
     assert 0.45 < tflops("rtx-6000-ada", "float32", unknown) / 91.06 < 0.65
+
+
+def test_a_small_power_limit_holds_tensor_cores_down_too(calibration: Calibration) -> None:
+    unknown = msgspec.structs.replace(calibration, rates={})
+    # Published: 24 TFLOPS of 65 at 70 W; a board of 260 W with the same cores is held down little.
+    assert tflops("t4", "float16", unknown) == pytest.approx(24, rel=0.1)
+    assert tflops("t4", "int8", unknown) == pytest.approx(2 * tflops("t4", "float16", unknown), rel=0.01)
+    assert tflops("quadro-rtx-8000", "float16", unknown) > 85
+    assert power_capped(gpu("t4"), "int8", unknown)
+
+
+def test_a_chip_that_nobody_measured_at_its_limit_takes_what_its_geforce_cards_do(calibration: Calibration) -> None:
+    unknown = msgspec.structs.replace(
+        calibration,
+        rates={},
+        shares={key: value for key, value in calibration.shares.items() if not key.startswith(FLOAT32_WATTS)},
+    )
+    measured = {key: calibration.shares[key] for key in (f"{FLOAT32_WATTS}/6.1", f"{FLOAT32_WATTS}/7.5")}
+    shares = with_generations({**unknown.shares, **measured}, shipped())
+    l4 = gpu("l4")
+    found = tflops("l4", "float32", msgspec.structs.replace(unknown, shares=shares))
+    assert l4.fp32_tflops is not None
+    assert 9.8 * 0.9 < found < l4.fp32_tflops * 0.6  # measured: 9.8 of 30.3
+    assert shares[f"{FLOAT32_WATTS}/7.5"] == measured[f"{FLOAT32_WATTS}/7.5"]
+
+
+def test_without_a_card_at_its_limit_nothing_is_said_of_watts() -> None:
+    assert with_generations({}, shipped()) == {}
 
 
 def test_a_card_on_the_slot_is_doubted_where_nothing_is_known_of_its_chip() -> None:

@@ -8,8 +8,9 @@ import pytest
 from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.job import Job, prepare
 from gpuscope.advisor.timing.time_model import step_on_cpu, step_on_gpu
+from gpuscope.advisor.timing.uncertainty import doubt
 from gpuscope.domain.base import Range
-from gpuscope.domain.footprint import Footprint, Op
+from gpuscope.domain.footprint import Footprint, Op, Precision
 from gpuscope.domain.recommendation import Constraints
 from tests.unit.advisor.advisor_jobs import cpu_footprint, gpu, gpu_footprint, ops, shipped, with_data_wait
 
@@ -134,3 +135,12 @@ def test_other_cpu_is_transferred_and_slower_with_fewer_cores() -> None:
     assert quarter is not None
     assert whole.mid < 2.0 < quarter.mid
     assert step_on_cpu(job, None, 8).seconds is None
+
+
+def test_eight_bits_that_nobody_ran_are_a_doubt_of_their_own() -> None:
+    ran = gpu_footprint("h100-sxm5-80gb", ops=ops())
+    workload = msgspec.structs.replace(ran.workload, precision=Precision(compute="float8", parameters="float32"))
+    wanted, kept = job_of(ran, precision="float8"), job_of(msgspec.structs.replace(ran, workload=workload))
+    of_wanted, of_kept = (step_on_gpu(job, known("h200-sxm5-141gb")).doubts for job in (wanted, kept))
+    assert doubt("eight_bit") in of_wanted
+    assert doubt("eight_bit") not in of_kept

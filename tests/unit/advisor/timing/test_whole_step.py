@@ -16,6 +16,7 @@ from gpuscope.advisor.timing.model_kind import (
     KINDS,
     LOOKUP,
     RECURRENT,
+    SEPARABLE,
     TRANSFORMER,
     kind_of,
     kind_of_name,
@@ -93,6 +94,8 @@ def test_unknown_rates_have_no_ratio(calibration: Calibration) -> None:
         ("vit_base_patch16_224", TRANSFORMER),
         ("GNMT", RECURRENT),
         ("DLRM", LOOKUP),
+        ("EfficientNet-B4", SEPARABLE),
+        ("SE3Transformer", LOOKUP),
         ("my experiment 7", ANY),
     ],
 )
