@@ -29,6 +29,8 @@ from gpuscope.engine.prediction_ledger import ledger_path, read_ledger
 from gpuscope.engine.predictions import compare, identity_of, remember, sentence_of
 
 NOW = time.time()
+LATER = NOW + 86_400
+"""After what any test remembers, however long after this file was read it runs."""
 
 
 @pytest.fixture(autouse=True)
@@ -90,7 +92,7 @@ def advice(*gpus: str, count: int = 1, confidence: str = "specification", **cons
 
 def test_a_later_run_on_a_recommended_gpu_is_compared() -> None:
     remember(manifest("first"), footprint(2.0), advice("rtx-4090", "l4"))
-    found = compare(manifest("second", NOW + 60), footprint(0.13, "rtx-4090"))
+    found = compare(manifest("second", LATER), footprint(0.13, "rtx-4090"))
     assert found is not None
     assert found.inside
     assert (
@@ -103,7 +105,7 @@ def test_a_later_run_on_a_recommended_gpu_is_compared() -> None:
 @pytest.mark.parametrize(("measured_s", "word"), [(0.10, "faster"), (0.2, "slower")])
 def test_a_run_outside_the_range_says_which_way(measured_s: float, word: str) -> None:
     remember(manifest("first"), footprint(2.0), advice("rtx-4090"))
-    found = compare(manifest("second", NOW + 60), footprint(measured_s, "rtx-4090"))
+    found = compare(manifest("second", LATER), footprint(measured_s, "rtx-4090"))
     assert found is not None
     assert sentence_of(found).endswith(f": {word}.")
 
@@ -126,13 +128,13 @@ def test_of_further_advice_on_a_session_only_what_is_new_is_kept() -> None:
     remember(manifest("first"), footprint(2.0), advice("l4", gpus=("l4",)))
     remember(manifest("first"), footprint(2.0), advice("l4", "t4"))
     assert [[step.gpu for step in each.steps] for each in read_ledger().predictions] == [["rtx-4090", "l4"], ["t4"]]
-    assert compare(manifest("second", NOW + 60), footprint(0.13, "rtx-4090")) is not None
+    assert compare(manifest("second", LATER), footprint(0.13, "rtx-4090")) is not None
 
 
 def test_a_run_that_is_looked_at_twice_is_compared_once() -> None:
     remember(manifest("first"), footprint(2.0), advice("rtx-4090"))
     for _ in range(3):
-        compare(manifest("second", NOW + 60), footprint(0.13, "rtx-4090"))
+        compare(manifest("second", LATER), footprint(0.13, "rtx-4090"))
     assert len(read_ledger().comparisons) == 1
     assert ledger_path().read_bytes().count(b'"comparison"') == 1
 
@@ -140,19 +142,19 @@ def test_a_run_that_is_looked_at_twice_is_compared_once() -> None:
 @pytest.mark.parametrize(
     ("later", "seen"),
     [
-        (manifest("first", NOW + 60), footprint(0.13, "rtx-4090")),
+        (manifest("first", LATER), footprint(0.13, "rtx-4090")),
         (manifest("second", NOW - 60), footprint(0.13, "rtx-4090")),
-        (manifest("second", NOW + 60), footprint(0.13, "rtx-3090")),
-        (manifest("second", NOW + 60), footprint(0.13, "rtx-4090", count=2)),
-        (manifest("second", NOW + 60), footprint(0.13, "rtx-4090", precision="float32")),
-        (manifest("second", NOW + 60), footprint(0.13, "rtx-4090", precision=None)),
-        (manifest("second", NOW + 60), footprint(0.13, "rtx-4090", parameters=2000)),
-        (manifest("second", NOW + 60), footprint(0.13, "rtx-4090", batch=Batch(per_device=16.0))),
-        (manifest("second", NOW + 60), footprint(None, "rtx-4090")),
-        (manifest("second", NOW + 60), footprint(0.13)),
-        (manifest("second", NOW + 60, None), footprint(0.13, "rtx-4090")),
-        (manifest("second", NOW + 60, spec("python", "other.py", "--epochs", "3")), footprint(0.13, "rtx-4090")),
-        (manifest("second", NOW + 60, spec("python", "train.py", "--epochs", "4")), footprint(0.13, "rtx-4090")),
+        (manifest("second", LATER), footprint(0.13, "rtx-3090")),
+        (manifest("second", LATER), footprint(0.13, "rtx-4090", count=2)),
+        (manifest("second", LATER), footprint(0.13, "rtx-4090", precision="float32")),
+        (manifest("second", LATER), footprint(0.13, "rtx-4090", precision=None)),
+        (manifest("second", LATER), footprint(0.13, "rtx-4090", parameters=2000)),
+        (manifest("second", LATER), footprint(0.13, "rtx-4090", batch=Batch(per_device=16.0))),
+        (manifest("second", LATER), footprint(None, "rtx-4090")),
+        (manifest("second", LATER), footprint(0.13)),
+        (manifest("second", LATER, None), footprint(0.13, "rtx-4090")),
+        (manifest("second", LATER, spec("python", "other.py", "--epochs", "3")), footprint(0.13, "rtx-4090")),
+        (manifest("second", LATER, spec("python", "train.py", "--epochs", "4")), footprint(0.13, "rtx-4090")),
     ],
     ids=[
         "the same session", "before the advice", "another GPU", "more GPUs", "another precision", "unknown precision",
@@ -208,7 +210,7 @@ def test_a_model_name_with_a_slash_is_no_path() -> None:
 def test_the_ledger_holds_neither_arguments_nor_paths_and_is_private() -> None:
     run = spec("/home/me/venv/bin/python", "/home/me/secret-project/train.py", "--note", "hush", "--data", "/srv/data")
     remember(manifest("first", run=run), footprint(2.0), advice("rtx-4090"))
-    compare(manifest("second", NOW + 60, run), footprint(0.13, "rtx-4090"))
+    compare(manifest("second", LATER, run), footprint(0.13, "rtx-4090"))
     text = ledger_path().read_text()
     assert "train.py" in text
     assert not [word for word in ("/home", "secret-project", "hush", "/srv", "--note", "venv") if word in text]
@@ -223,7 +225,7 @@ def test_damaged_lines_are_skipped_and_counted(junk: bytes) -> None:
     remember(manifest("third"), footprint(2.0), advice("l4"))
     ledger = read_ledger()
     assert (len(ledger.predictions), ledger.damaged_lines) == (2, 1)
-    assert compare(manifest("second", NOW + 60), footprint(0.13, "l4")) is not None
+    assert compare(manifest("second", LATER), footprint(0.13, "l4")) is not None
 
 
 def test_the_ledger_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
