@@ -17,6 +17,7 @@ def says_anything(footprint: Footprint) -> bool:
         time_s.p50,
         time_s.mid,
         memory.peak_allocated_bytes,
+        memory.peak_reserved_bytes,
         memory.peak_device_bytes,
         footprint.workload.parameters,
     )

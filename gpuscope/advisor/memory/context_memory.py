@@ -17,7 +17,7 @@ _KERNELS_BYTES = (25 * MIB, 70 * MIB)
 """Loaded kernels of matrix products alone, and with convolutions."""
 _ABOVE_BYTES = 150 * MIB
 """How much more was published than the law says."""
-_PUBLISHED = Range(low=0.1 * GIB, mid=0.5 * GIB, high=1.9 * GIB)
+PUBLISHED_CONTEXT = Range(low=0.1 * GIB, mid=0.5 * GIB, high=1.9 * GIB)
 """Over all GPUs and CUDA versions."""
 
 
@@ -25,7 +25,7 @@ def context_bytes(gpu: GpuSpec) -> tuple[Range, str]:
     """Context of one process on this GPU, and where the figure comes from."""
     threads = _THREADS_PER_SM.get(gpu.compute_capability or "") if gpu.vendor == "NVIDIA" else None
     if threads is None or gpu.sm_count is None:
-        return _PUBLISHED, "published for other GPUs: 0.1 to 1.9 GiB"
+        return PUBLISHED_CONTEXT, "published for other GPUs: 0.1 to 1.9 GiB"
     context = gpu.sm_count * threads * _BYTES_PER_THREAD
     low, high = (context + kernels for kernels in _KERNELS_BYTES)
     return Range(

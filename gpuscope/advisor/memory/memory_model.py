@@ -2,7 +2,9 @@
 
 needed = parameters (counted) + gradients + optimizer state (counted, or assumed for a job that was not trained where it
 ran) + activations and temporaries + the allocator's rounding + the process's context on the GPU. Activations come from
-a measured CUDA peak where there is one, else from the bytes that the forward operators write, else they are unknown.
+a measured CUDA peak where there is one, else from the bytes that the forward operators write, else they are at most
+what the run held on its GPU or in main memory, else they are unknown. A job that has run on a GPU fits into as much
+memory.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gpuscope.advisor.job.job import TRAINING, Job, halves_memory
+from gpuscope.advisor.memory.run_memory import HeldByRun, Room, most_held_by_run, room_of_run
 from gpuscope.domain.base import Range
 from gpuscope.domain.footprint import Breakdown, Footprint
 from gpuscope.domain.ops import BACKWARD_SUFFIX, dtype_bytes
@@ -54,6 +57,10 @@ class JobMemory(NamedTuple):
     activations_how: str
     fragmentation: tuple[Range, str]
     """Reserved over allocated bytes, and where that comes from."""
+    holds_all: bool = False
+    """The activations are all that the run held, for its parameters are not known."""
+    room: Room | None = None
+    """In which the job has run."""
 
 
 def job_memory(job: Job) -> JobMemory:
@@ -67,8 +74,20 @@ def job_memory(job: Job) -> JobMemory:
     gradients, state, update, state_how = _training_state(job, parameters)
     temporaries = Range(low=0.0, mid=update, high=update)
     activations, how = _activations(job, breakdown, parameters)
+    held = _held_by_run(job, parameters)
+    whole_known = held is not None or job.footprint.memory.peak_allocated_bytes is not None
     return JobMemory(
-        parameters, gradients, state, state_how, copies, temporaries, activations, how, _fragmentation(job.footprint)
+        parameters,
+        gradients,
+        state,
+        state_how,
+        copies,
+        temporaries,
+        activations,
+        how,
+        _fragmentation(job.footprint) if held is None else (Range.exact(1.0), "in what the run held"),
+        holds_all=parameters is None and activations is not None and whole_known,
+        room=room_of_run(job),
     )
 
 
@@ -130,15 +149,14 @@ def _activations(job: Job, breakdown: Breakdown, parameters: float | None) -> tu
 
 
 def _activations_of_run(job: Job, breakdown: Breakdown, parameters: float | None) -> tuple[Range | None, str]:
-    memory = job.footprint.memory
-    peak = memory.peak_allocated_bytes
-    if peak is not None and not job.stage_changed and parameters is not None:
-        held = parameters + (breakdown.gradients_bytes or 0) + (breakdown.optimizer_state_bytes or 0)
-        held += breakdown.temporaries_bytes or 0
-        if job.stage != TRAINING:
-            held = parameters
-        rest = Range(low=max(0.0, peak.low - held), mid=max(0.0, peak.mid - held), high=max(0.0, peak.high - held))
-        return rest, f"{_peak_origin(job.footprint)} peak less what is counted above"
+    peak = job.footprint.memory.peak_allocated_bytes
+    if peak is not None and not job.stage_changed:
+        origin = f"{_peak_origin(job.footprint)} peak"
+        how = f"{origin} less what is counted above" if parameters is not None else f"all of the {origin}"
+        return _beyond_counted(peak, job, breakdown, parameters), how
+    held = _held_by_run(job, parameters)
+    if held is not None:
+        return _beyond_counted(held.bytes, job, breakdown, parameters), held.how
     written = _forward_written(job)
     if written > 0:
         share = _SAVED_SHARE if job.stage == TRAINING else _LIVE_SHARE
@@ -148,6 +166,21 @@ def _activations_of_run(job: Job, breakdown: Breakdown, parameters: float | None
     if resident is not None:
         return Range(low=0.0, mid=resident / 2, high=resident * _MISSED_PEAKS), "at most the CPU run's resident memory"
     return None, "neither a GPU peak nor an operator profile was recorded"
+
+
+def _held_by_run(job: Job, parameters: float | None) -> HeldByRun | None:
+    """What the run held as a whole, where nothing tells more of its activations."""
+    counted = parameters is not None and _forward_written(job) > 0
+    return None if job.footprint.memory.peak_allocated_bytes is not None or counted else most_held_by_run(job)
+
+
+def _beyond_counted(peak: Range, job: Job, breakdown: Breakdown, parameters: float | None) -> Range:
+    """What a peak holds besides parameters, gradients and optimizer state."""
+    held = parameters or 0.0
+    if job.stage == TRAINING:
+        held += (breakdown.gradients_bytes or 0) + (breakdown.optimizer_state_bytes or 0)
+        held += breakdown.temporaries_bytes or 0
+    return Range(low=max(0.0, peak.low - held), mid=max(0.0, peak.mid - held), high=max(0.0, peak.high - held))
 
 
 def _capped(value: Range, job: Job, breakdown: Breakdown, parameters: float | None) -> Range:

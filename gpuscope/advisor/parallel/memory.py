@@ -5,11 +5,13 @@ the optimizer state (stage 1), the gradients (2) and the parameters (3) over the
 parallelism spreads the experts. Activations follow the micro batch. Of a transformer they are counted (arXiv
 2205.05198): s·b·(18·h + 4·f) bytes a layer in 16 bits with fused attention, shared out by tensor with sequence
 parallelism, by context parallelism; min(p, m) micro batches are under way on the first of p pipeline stages; with
-checkpointing only the input of each layer (2·s·b·h) and one layer at work are held.
+checkpointing only the input of each layer (2·s·b·h) and one layer at work are held. What has run on a GPU at the same
+or a larger micro batch needs no more than that GPU's memory, and what more of them need to talk.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -37,6 +39,10 @@ _LOGIT_BYTES = 12.0
 # pieces save most of the logits: published runs fitted where 0.8 of the formula would not have.
 _FORMULA = Range(low=0.7, mid=1.0, high=1.5)
 
+_BUFFERS, _BUCKETS, _GATHERED = "communication buffers", "gradient buckets", "gathered layers"
+_OF_SEVERAL_GPUS = {_BUFFERS, _BUCKETS, _GATHERED}
+"""Parts that a job on one GPU does not have."""
+
 
 class Part(NamedTuple):
     """One part of what a GPU holds: bytes of an unsplit job, and the share of it in each layout."""
@@ -61,6 +67,8 @@ class Needs(NamedTuple):
     high: Any
     least: Any
     """Needed in any case."""
+    most: Any
+    """In all, for the job has run in it; infinite where no run says so."""
 
     def of(self, index: int, gpu: GpuSpec) -> MemoryNeed:
         """One layout on one GPU, part by part."""
@@ -71,11 +79,14 @@ class Needs(NamedTuple):
         extra = _extra(held, self.fragmentation[0])
         listed = [*listed, ("context", context, how)]
         least = float(self.least[index]) + context.low
+        most = float(self.most[index])
         if not self.known:
-            return MemoryNeed(None, least, tuple(listed))
+            return MemoryNeed(_between(least, most), least, tuple(listed))
         listed.insert(-1, ("fragmentation", extra, self.fragmentation[1]))
         needed = Range(low=float(self.low[index]), mid=float(self.mid[index]), high=float(self.high[index]))
-        return MemoryNeed(needed.plus(context), least, tuple(listed))
+        needed = needed.plus(context)
+        needed = Range(low=min(needed.low, most), mid=min(needed.mid, most), high=min(needed.high, most))
+        return MemoryNeed(needed, least, tuple(listed))
 
 
 def needs_of(
@@ -97,12 +108,13 @@ def needs_of(
     if activations is not None:
         held.append(Part("activations and temporaries", activations, share, how))
     gpus = table.data * table.model * table.context
-    held.append(Part("communication buffers", NCCL_BYTES, (gpus > 1) * 1.0, "published for NCCL", fragmented=False))
+    held.append(Part(_BUFFERS, NCCL_BYTES, (gpus > 1) * 1.0, "published for NCCL", fragmented=False))
     fragmentation = memory.fragmentation[0]
     low, mid, high = (_total(held, end, getattr(fragmentation, end)) for end in ("low", "mid", "high"))
     least = sum(part.share * part.whole.low for part in held if part.name != "activations and temporaries")
-    known = activations is not None and memory.parameters is not None
-    return Needs(tuple(held), known, memory.fragmentation, low, mid, high, least)
+    known = activations is not None and (memory.parameters is not None or memory.holds_all)
+    most = _most(memory, table, held, ran._replace(micro_batch=ran.micro_batch or batch))
+    return Needs(tuple(held), known, memory.fragmentation, low, mid, high, least, most)
 
 
 def memory_need(memory: JobMemory, gpu: GpuSpec, layout: Layout) -> MemoryNeed:
@@ -110,6 +122,31 @@ def memory_need(memory: JobMemory, gpu: GpuSpec, layout: Layout) -> MemoryNeed:
     table = table_of([layout])
     needs = needs_of(memory, table, None, None, training=True, ran=Run(None, checkpointing=False))
     return needs.of(0, gpu)
+
+
+def _most(memory: JobMemory, table: LayoutTable, held: Sequence[Part], ran: Run) -> Any:
+    """Memory that each layout needs at most, for the job has run in it."""
+    import numpy as np
+
+    room = memory.room
+    if room is None:
+        return np.full_like(table.data, np.inf)
+    gpus = table.data * table.model * table.context
+    like_it = (gpus >= room.gpus) & (table.checkpointing >= ran.checkpointing)
+    if ran.micro_batch:
+        like_it &= table.micro <= ran.micro_batch
+    more = (
+        sum(part.share * part.whole.high for part in held if part.name in _OF_SEVERAL_GPUS) if room.gpus == 1 else 0.0
+    )
+    return np.where(like_it, room.of_gpu_bytes + more, np.inf)
+
+
+def _between(least: float, most: float) -> Range | None:
+    """A need of which only the ends are known; None: not even the upper one."""
+    if math.isinf(most):
+        return None
+    low = min(least, most)
+    return Range(low=low, mid=(low + most) / 2, high=most)
 
 
 class Run(NamedTuple):
@@ -139,10 +176,10 @@ def _state_parts(memory: JobMemory, table: LayoutTable, shape: Shape | None, *, 
     ]
     if training:
         gathered = np.where((table.zero >= 3) & (same > 1), split, 0.0)
-        parts.append(Part("gathered layers", _gathered(whole, shape), gathered, "up to four layers"))
+        parts.append(Part(_GATHERED, _gathered(whole, shape), gathered, "up to four layers"))
         copies = Range(low=0.0, mid=memory.gradients.high, high=memory.gradients.high)
         replicated = np.where((table.zero == 0) & (same > 1), split, 0.0)
-        parts.append(Part("gradient buckets", copies, replicated, "DDP's copy"))
+        parts.append(Part(_BUCKETS, copies, replicated, "DDP's copy"))
     return parts
 
 
@@ -177,8 +214,8 @@ def _activations(
             share = counted / transformer_activations(shape, one, ran.element_bytes)[0]
             return memory.activations, share, memory.activations_how
         return _FORMULA, counted, "counted from the transformer's dimensions, 0 to 50% more for short-lived tensors"
-    if memory.activations is None:
-        return None, np.ones_like(table.data), memory.activations_how
+    if memory.activations is None or memory.holds_all:
+        return memory.activations, np.ones_like(table.data), memory.activations_how
     share = np.ones_like(table.data) if not batch else np.minimum(1.0, table.micro / batch)
     return memory.activations, share, memory.activations_how
 

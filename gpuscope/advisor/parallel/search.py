@@ -86,10 +86,11 @@ def _states(needs: Needs, gpu: GpuSpec, available: int) -> Any:
     import numpy as np
 
     context, _ = context_bytes(gpu)
-    states = np.full(np.shape(needs.least), MAY_FIT)
+    high = np.minimum(needs.high + context.high, needs.most) if needs.known else needs.most
+    states = np.where(high <= available, FITS, MAY_FIT)
     if needs.known:
-        states = np.where(needs.high + context.high <= available, FITS, states)
-        states = np.where(needs.low + context.low > available, TOO_LARGE, states)
+        low = np.minimum(needs.low + context.low, needs.most)
+        states = np.where(low > available, TOO_LARGE, states)
     return np.where(needs.least + context.low > available, TOO_LARGE, states)
 
 

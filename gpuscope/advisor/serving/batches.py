@@ -173,7 +173,8 @@ def largest_batch_of(time: BatchTime, target: ServingTarget, fits_at: Callable[[
 
 
 def _with_batch(memory: JobMemory, share: float) -> JobMemory:
-    """Activations grow with the batch."""
+    """Activations grow with the batch, and a larger one has not been seen to fit."""
+    memory = memory._replace(room=memory.room if share <= 1 else None)
     if memory.activations is None:
         return memory
-    return memory._replace(activations=memory.activations.scaled(share))
+    return memory._replace(activations=memory.activations.scaled(max(1.0, share) if memory.holds_all else share))
