@@ -46,11 +46,12 @@ _ENGINE = (
 )  # fmt: skip
 _LLAMA_CPP = ("bandwidth_share", "hbm_share", "layer_cycles", "packed_share", "cache_share")
 _FITTED_KINDS = frozenset({DECODE, FIRST_TOKEN, SATURATED, LOAD_INTER_TOKEN})
-_ROUNDS = 3
 _PRIOR_WEIGHT = 0.02
 """A constant that is 2.7 times off its prior costs as much as 2% of error."""
 _STEPS = (1.16, 1.05, 1.015)
-"""Factors by which a constant is moved in each round."""
+"""Factors by which a constant is moved, one for each round."""
+_TIMES = 4
+"""From the coarse factor to the fine one and again: constants that trade off have to move in turn."""
 _COVERED = 0.9
 SPREADS = {
     FIRST_TOKEN: "first_token_spread",
@@ -157,7 +158,7 @@ def _fitted(
         return sum(errors) / max(1, len(errors)) + _PRIOR_WEIGHT * off
 
     best, lowest = start, loss(start)
-    for step in _STEPS[:_ROUNDS]:
+    for step in _STEPS * _TIMES:
         for name in names:
             best, lowest = _moved(best, lowest, name, step, loss)
     return best
