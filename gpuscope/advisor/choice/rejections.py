@@ -11,8 +11,10 @@ from gpuscope.domain.recommendation import Candidate, Rejected
 
 
 def rejections(found: Found) -> tuple[Rejected, ...]:
-    """In order of GPUs and numbers."""
-    entries = [*found.rejected, *_breaking(found.broken, found.passed)]
+    """In order of GPUs and numbers. What no single machine offers may still be had as several: that is said of it."""
+    judged = {option.hardware for option in (*found.passed, *found.broken)}
+    never_had = [entry for entry in found.rejected if (entry.gpu, entry.count) not in judged]
+    entries = [*never_had, *_breaking(found.broken, found.passed)]
     return tuple(sorted(entries, key=lambda entry: (entry.gpu or "", entry.count, entry.reason_code)))
 
 
