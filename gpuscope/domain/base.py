@@ -12,6 +12,10 @@ import msgspec
 T = TypeVar("T")
 
 
+NORMAL_90 = 1.645
+"""Standard deviations around the mean of a normal figure that 90% of its values lie within."""
+
+
 class Value(msgspec.Struct, frozen=True, kw_only=True):
     """Base class of the domain's plain values."""
 

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gpuscope.domain.base import NORMAL_90
 from gpuscope.domain.footprint import Energy, Spread, StepTime
 from gpuscope.domain.series import HOST_KEY, Series, Timeline
 
 WARM_UP_SHARE = 0.1
 WARM_UP_STEPS = (1, 10)
 """At least and at most so many steps at the beginning are not steady: caches, autotuning and lazy loading."""
-Z_90 = 1.645
-"""Normal quantile of a two-sided 90% interval."""
 
 
 def warm_up_steps(count: int) -> int:
@@ -33,7 +32,7 @@ def step_time(durations_s: Sequence[float]) -> StepTime:
         return StepTime()
     ordered = np.sort(np.asarray(durations_s))
     count = len(ordered)
-    half = Z_90 * math.sqrt(count) / 2
+    half = NORMAL_90 * math.sqrt(count) / 2
     low = ordered[max(0, math.floor(count / 2 - half))]
     high = ordered[min(count - 1, math.ceil(count / 2 + half))]
     p50 = float(np.median(ordered))

@@ -14,8 +14,8 @@ from gpuscope.domain.out_of_memory import OutOfMemoryExplanation
 from gpuscope.domain.recommendation import Recommendation
 from gpuscope.domain.run import RunOutcome
 from gpuscope.engine.doctor import Examination
-from gpuscope.report.model import Report
 from gpuscope.engine.validate import ValidationReport
+from gpuscope.report.model import Report
 from tests.architecture.json_types import describe, reachable
 
 DOCUMENTED = {

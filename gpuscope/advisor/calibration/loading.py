@@ -33,17 +33,19 @@ from gpuscope.advisor.calibration.parallel_files import load_parallel
 from gpuscope.advisor.catalogue.table import Row, read_rows
 from gpuscope.advisor.job.precision import PRECISIONS
 
-_RATE_COLUMNS = ("gpu_id", "figure", "precision", "value", "unit", "kind", "source")
-_SHARE_COLUMNS = ("figure", "group", "segment", "share", "kind", "source")
-_CLASS_COLUMNS = ("kind", "layout", "compute", "bandwidth", "half_n", "half_k", "source")
-_FACTOR_COLUMNS = ("name", "value", "source")
-_MIX_COLUMNS = ("kind", "flops_per_byte", "spread", "half_bytes", "fixed_s_per_byte", "source")
-_INTERVAL_COLUMNS = ("code", "factor", "rows", "source")
+RATE_COLUMNS = ("gpu_id", "figure", "precision", "value", "unit", "kind", "source")
+SHARE_COLUMNS = ("figure", "group", "segment", "share", "kind", "source")
+CLASS_COLUMNS = ("kind", "layout", "compute", "bandwidth", "half_n", "half_k", "source")
+FACTOR_COLUMNS = ("name", "value", "source")
+MIX_COLUMNS = ("kind", "flops_per_byte", "spread", "half_bytes", "fixed_s_per_byte", "source")
+INTERVAL_COLUMNS = ("code", "factor", "rows", "source")
 
 UNITS = {"TFLOP/s": 1e12, "GB/s": 1e9, "us": 1e-6}
 """What the figures are written in, by what they are multiplied with."""
 BY_PRECISION = {"matmul": "matmul_flops_per_s", "convolution": "convolution_flops_per_s"}
 SINGLE = {"vector": "vector_bytes_per_s", "kernel_latency": "kernel_latency_s"}
+UNIT_OF = {"matmul": "TFLOP/s", "convolution": "TFLOP/s", "vector": "GB/s", "kernel_latency": "us"}
+"""Unit in which each figure is written."""
 
 
 def load_calibration(folder: Path) -> Calibration:
@@ -68,7 +70,7 @@ def _rates(path: Path) -> dict[str, SustainedRates]:
     rates: dict[str, SustainedRates] = {}
     if not path.exists():
         return rates
-    for row in read_rows(path, _RATE_COLUMNS):
+    for row in read_rows(path, RATE_COLUMNS):
         gpu_id = row.required("gpu_id")
         rates[gpu_id] = _with_figure(rates.get(gpu_id, SustainedRates()), row)
     return rates
@@ -113,7 +115,7 @@ def _shares(path: Path) -> dict[str, Figure]:
         share_key(row.required("figure"), row.text("group"), row.text("segment")): Figure(
             value=row.positive("share"), kind=_kind(row), source=row.required("source")
         )
-        for row in read_rows(path, _SHARE_COLUMNS)
+        for row in read_rows(path, SHARE_COLUMNS)
     }
 
 
@@ -127,14 +129,14 @@ def _class_rates(path: Path) -> dict[str, ClassRate]:
             half_n=row.number("half_n") or 0.0,
             half_k=row.number("half_k") or 0.0,
         )
-        for row in read_rows(path, _CLASS_COLUMNS)
+        for row in read_rows(path, CLASS_COLUMNS)
     }
 
 
 def _factors(path: Path) -> dict[str, float]:
     if not path.exists():
         return {}
-    return {row.required("name"): row.positive("value") for row in read_rows(path, _FACTOR_COLUMNS)}
+    return {row.required("name"): row.positive("value") for row in read_rows(path, FACTOR_COLUMNS)}
 
 
 def _mixes(path: Path) -> dict[str, Mix]:
@@ -148,7 +150,7 @@ def _mixes(path: Path) -> dict[str, Mix]:
             fixed_s_per_byte=row.number("fixed_s_per_byte") or 0.0,
             source=row.required("source"),
         )
-        for row in read_rows(path, _MIX_COLUMNS)
+        for row in read_rows(path, MIX_COLUMNS)
     }
 
 
@@ -159,7 +161,7 @@ def _intervals(path: Path) -> dict[str, Interval]:
         row.required("code"): Interval(
             factor=_above_one(row, "factor"), rows=row.whole("rows") or 0, source=row.required("source")
         )
-        for row in read_rows(path, _INTERVAL_COLUMNS)
+        for row in read_rows(path, INTERVAL_COLUMNS)
     }
 
 

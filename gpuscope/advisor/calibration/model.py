@@ -91,7 +91,7 @@ class Calibration(Value, frozen=True, kw_only=True):
     shares: dict[str, Figure] = {}
     """Sustained share of a specification, for GPUs without rates; keys as in `share_key`."""
     class_rates: dict[str, ClassRate] = {}
-    """By kind of operator, or `kind/layout` where the memory layout matters; see `class_rate`."""
+    """By kind of operator, or `kind/layout` where the memory layout matters; see `timing.class_constants`."""
     factors: dict[str, float] = {}
     """Fitted factors of the time model by name, such as `training/conv_kxk`; see `timing.class_constants`."""
     mixes: dict[str, Mix] = {}
@@ -104,11 +104,6 @@ class Calibration(Value, frozen=True, kw_only=True):
     """Links between GPUs, and transformers on many of them."""
     engines: Engines = Engines()
     """What inference engines reach."""
-
-    def class_rate(self, kind: str, layout: str | None = None) -> ClassRate | None:
-        """Rate of a kind of operator in a memory layout, else in any; None: there is none."""
-        found = self.class_rates.get(f"{kind}/{layout}") if layout else None
-        return found or self.class_rates.get(kind)
 
 
 EMPTY = Calibration()

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from gpuscope.advisor.calibration.loading import BY_PRECISION, SINGLE, UNITS
+from gpuscope.advisor.calibration.loading import BY_PRECISION, SINGLE, UNIT_OF, UNITS
 from gpuscope.advisor.calibration.model import MEASURED, Calibration, Figure, SustainedRates
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.job.precision import precision_of
@@ -130,7 +130,7 @@ def _check(figure: OwnFigure, path: Path) -> None:
     known: Sequence[str] = (*BY_PRECISION, *SINGLE)
     if figure.figure not in known:
         raise UsageError(f"{path}: the figure {figure.figure!r} is none of {', '.join(known)}.")
-    unit = _UNIT_OF[figure.figure]
+    unit = UNIT_OF[figure.figure]
     if figure.unit != unit:
         raise UsageError(f"{path}: {figure.figure} is given in {unit}, not in {figure.unit!r}.")
     if not math.isfinite(figure.value) or figure.value <= 0:
@@ -140,5 +140,3 @@ def _check(figure: OwnFigure, path: Path) -> None:
             raise UsageError(f"{path}: {figure.figure} needs a precision, such as bfloat16.")
         precision_of(figure.precision)
 
-
-_UNIT_OF = {"matmul": "TFLOP/s", "convolution": "TFLOP/s", "vector": "GB/s", "kernel_latency": "us"}

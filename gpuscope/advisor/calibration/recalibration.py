@@ -25,6 +25,7 @@ from gpuscope.advisor.job.job import prepare
 from gpuscope.advisor.job.precision import precision_of
 from gpuscope.advisor.timing.sustained import Sustained, sustained
 from gpuscope.advisor.timing.time_model import step_on_gpu
+from gpuscope.domain.base import NORMAL_90
 from gpuscope.domain.footprint import Footprint, StepTime
 from gpuscope.domain.recommendation import Constraints
 from gpuscope.errors import UsageError
@@ -37,10 +38,12 @@ percentile)."""
 _SCATTER_RUNS = 30.0
 """Runs that the usual scatter is worth against the runs' own, which the rates were fitted to."""
 _MAD_TO_DEVIATION = 1.4826
-_NORMAL_90 = 1.645
+"""Standard deviation of a normal figure over its median absolute deviation."""
 _LEAST_SPREAD = 1.05
+"""However alike the runs are: releases of the framework alone move the same job by as much."""
 _RATES = ("matmul", "convolution", "vector")
 _RATE_SPREAD = 1.15
+"""How far specifications are off: what a rate may be moved by before it costs as much as one standard deviation."""
 _FEWEST_FOR_RATES = 4
 """Runs: fewer say nothing of three rates."""
 
@@ -127,7 +130,7 @@ def bias_of(log_ratios: list[float]) -> Bias:
     own = _MAD_TO_DEVIATION * statistics.median(abs(each - middle) for each in log_ratios)
     scatter = (count * own + _SCATTER_RUNS * _USUAL_SCATTER) / (count + _SCATTER_RUNS)
     # What is left of the bias after shrinking, and the median's own error, come on top.
-    spread = math.exp(_NORMAL_90 * scatter * math.sqrt(1 + 1 / count))
+    spread = math.exp(NORMAL_90 * scatter * math.sqrt(1 + 1 / count))
     return Bias(factor=math.exp(middle * count / (count + _SHRINK)), spread=max(_LEAST_SPREAD, spread), runs=count)
 
 
@@ -166,7 +169,4 @@ def _without_time(footprint: Footprint) -> Footprint:
 
 
 def _gpu(footprint: Footprint, catalogue: Catalogue) -> GpuSpec | None:
-    if not footprint.devices:
-        return None
-    device = footprint.devices[0]
-    return catalogue.gpu(device.gpu) or catalogue.match_gpu(device.name, device.memory_bytes)
+    return catalogue.gpu_of(footprint.devices[0]) if footprint.devices else None

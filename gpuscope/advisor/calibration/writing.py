@@ -6,20 +6,26 @@ import csv
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from gpuscope.advisor.calibration.loading import (
+    BY_PRECISION,
+    CLASS_COLUMNS,
+    FACTOR_COLUMNS,
+    INTERVAL_COLUMNS,
+    MIX_COLUMNS,
+    RATE_COLUMNS,
+    SHARE_COLUMNS,
+    SINGLE,
+    UNIT_OF,
+    UNITS,
+)
 from gpuscope.advisor.calibration.model import ClassRate, Figure, Interval, Mix, SustainedRates
 
-_RATE_HEADER = ("gpu_id", "figure", "precision", "value", "unit", "kind", "source")
-_SHARE_HEADER = ("figure", "group", "segment", "share", "kind", "source")
-_MIX_HEADER = ("kind", "flops_per_byte", "spread", "half_bytes", "fixed_s_per_byte", "source")
-_CLASS_HEADER = ("kind", "layout", "compute", "bandwidth", "half_n", "half_k", "source")
-_FACTOR_HEADER = ("name", "value", "source")
-_INTERVAL_HEADER = ("code", "factor", "rows", "source")
 _SEGMENTS = frozenset({"consumer", "workstation", "datacenter"})
 
 
 def write_rates(path: Path, rates: Mapping[str, SustainedRates]) -> None:
     """Write gpu_rates.csv."""
-    _write(path, _RATE_HEADER, (line for gpu_id in sorted(rates) for line in _rate_lines(gpu_id, rates[gpu_id])))
+    _write(path, RATE_COLUMNS, (line for gpu_id in sorted(rates) for line in _rate_lines(gpu_id, rates[gpu_id])))
 
 
 def write_shares(path: Path, shares: Mapping[str, Figure]) -> None:
@@ -30,14 +36,14 @@ def write_shares(path: Path, shares: Mapping[str, Figure]) -> None:
         segment = rest.pop() if rest and rest[-1] in _SEGMENTS else ""
         known = shares[key]
         lines.append((figure, "/".join(rest), segment, f"{known.value:.4g}", known.kind, known.source))
-    _write(path, _SHARE_HEADER, lines)
+    _write(path, SHARE_COLUMNS, lines)
 
 
 def write_mixes(path: Path, mixes: Mapping[str, Mix]) -> None:
     """Write mixes.csv."""
     _write(
         path,
-        _MIX_HEADER,
+        MIX_COLUMNS,
         (
             (
                 kind, f"{mix.flops_per_byte:.4g}", f"{mix.spread:.4g}", f"{mix.half_bytes:.4g}",
@@ -56,37 +62,37 @@ def write_class_rates(path: Path, rates: Mapping[str, ClassRate], source: str) -
         rate = rates[key]
         figures = (rate.compute, rate.bandwidth, rate.half_n, rate.half_k)
         lines.append((kind, layout, *(f"{figure:.4g}" for figure in figures), source))
-    _write(path, _CLASS_HEADER, lines)
+    _write(path, CLASS_COLUMNS, lines)
 
 
 def write_factors(path: Path, factors: Mapping[str, float], source: str) -> None:
     """Write factors.csv."""
-    _write(path, _FACTOR_HEADER, ((name, f"{factors[name]:.4g}", source) for name in sorted(factors)))
+    _write(path, FACTOR_COLUMNS, ((name, f"{factors[name]:.4g}", source) for name in sorted(factors)))
 
 
 def write_intervals(path: Path, intervals: Mapping[str, Interval]) -> None:
     """Write intervals.csv."""
     _write(
         path,
-        _INTERVAL_HEADER,
+        INTERVAL_COLUMNS,
         ((code, f"{each.factor:.3f}", str(each.rows), each.source) for code, each in sorted(intervals.items())),
     )
 
 
 def _rate_lines(gpu_id: str, rates: SustainedRates) -> Iterator[tuple[str, ...]]:
-    for figure, by_precision in (
-        ("convolution", rates.convolution_flops_per_s),
-        ("matmul", rates.matmul_flops_per_s),
-    ):
+    for figure in sorted(BY_PRECISION):
+        by_precision: Mapping[str, Figure] = getattr(rates, BY_PRECISION[figure])
         for precision, known in sorted(by_precision.items()):
-            value = f"{known.value / 1e12:.4g}"
-            yield gpu_id, figure, precision, value, "TFLOP/s", known.kind, known.source
-    if rates.vector_bytes_per_s is not None:
-        known = rates.vector_bytes_per_s
-        yield gpu_id, "vector", "", f"{known.value / 1e9:.4g}", "GB/s", known.kind, known.source
-    if rates.kernel_latency_s is not None:
-        known = rates.kernel_latency_s
-        yield gpu_id, "kernel_latency", "", f"{known.value / 1e-6:.4g}", "us", known.kind, known.source
+            yield _rate_line(gpu_id, figure, precision, known)
+    for figure, field in SINGLE.items():
+        single: Figure | None = getattr(rates, field)
+        if single is not None:
+            yield _rate_line(gpu_id, figure, "", single)
+
+
+def _rate_line(gpu_id: str, figure: str, precision: str, known: Figure) -> tuple[str, ...]:
+    unit = UNIT_OF[figure]
+    return gpu_id, figure, precision, f"{known.value / UNITS[unit]:.4g}", unit, known.kind, known.source
 
 
 def _write(path: Path, header: tuple[str, ...], lines: Iterable[tuple[str, ...]]) -> None:

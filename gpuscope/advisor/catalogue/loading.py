@@ -9,6 +9,7 @@ from typing import TypeVar
 from gpuscope.advisor.catalogue.matching import find_cpu, find_gpu
 from gpuscope.advisor.catalogue.specs import CatalogueOffer, CpuSpec, GpuSpec, SystemSpec
 from gpuscope.advisor.catalogue.table import GIVEN, Row, read_rows
+from gpuscope.domain.footprint import FootprintDevice
 
 _GPU_COLUMNS = (
     "id", "name", "vendor", "segment", "status", "architecture", "compute_capability", "device_name", "launch_date",
@@ -76,6 +77,10 @@ class Catalogue:
             memory_bytes: its memory as the driver says it, which tells variants of one name apart.
         """
         return find_gpu(self.gpus, name, memory_bytes)
+
+    def gpu_of(self, device: FootprintDevice) -> GpuSpec | None:
+        """The GPU of a footprint: by its id, else by what its driver calls it; None: it is not known."""
+        return self.gpu(device.gpu) or self.match_gpu(device.name, device.memory_bytes)
 
     def match_cpu(self, name: str | None) -> CpuSpec | None:
         """The CPU that `lscpu` or /proc/cpuinfo calls `name`; None when the catalogue does not know it."""

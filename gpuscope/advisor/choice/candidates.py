@@ -18,7 +18,7 @@ from gpuscope.advisor.choice.money import Money
 from gpuscope.advisor.choice.options import Option
 from gpuscope.advisor.choice.predictions import Predictions, Variant
 from gpuscope.advisor.choice.services import Services
-from gpuscope.advisor.choice.ways import NO_GPUS, Way, Ways, physical_cores
+from gpuscope.advisor.choice.ways import Way, Ways, physical_cores
 from gpuscope.advisor.cost.energy import cpu_power_watts, energy_kwh, power_watts
 from gpuscope.advisor.job.job import TRAINING, Job
 from gpuscope.advisor.job.precision import FLOAT32, supports
@@ -26,7 +26,7 @@ from gpuscope.advisor.job.work import Work
 from gpuscope.advisor.parallel.layouts import available_bytes
 from gpuscope.advisor.parallel.scaling import Scaled
 from gpuscope.advisor.parallel.search import Plan
-from gpuscope.advisor.parallel.topology import topology_at_counts
+from gpuscope.advisor.parallel.topology import ALONE, topology_at_counts
 from gpuscope.advisor.serving.generative import is_generative
 from gpuscope.advisor.timing.time_model import CALIBRATED, MEASURED, SPECIFICATION, StepTime
 from gpuscope.domain.base import Range
@@ -216,7 +216,7 @@ class Builder:
             confidence=single.confidence,
         )
         scaled = Scaled(single.seconds, 1.0, 0.0, 0.0, single.how)
-        way = Way(RENT, NO_GPUS, 1, listing)
+        way = Way(RENT, ALONE, 1, listing)
         candidate = self.money.priced(self._timed(candidate, scaled), way, None)
         return self._judged(candidate, variant, Parts(self._work, single, scaled, None, "", None, way))
 

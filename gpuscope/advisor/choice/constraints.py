@@ -12,7 +12,7 @@ from gpuscope.advisor.cost.quotes import check_quotes
 from gpuscope.advisor.cost.terms import check_economics
 from gpuscope.advisor.job.precision import precision_of
 from gpuscope.domain.recommendation import Constraints
-from gpuscope.domain.serving import ServingTarget
+from gpuscope.domain.serving import HOURS_OF_A_DAY, ServingTarget
 from gpuscope.errors import UsageError
 
 RENT, BUY, KEEP = "rent", "buy", "keep"
@@ -20,7 +20,6 @@ DEFAULT_COUNTS = (1, 2, 4, 8)
 MOST_GPUS = 16_384
 LINKS = ("pcie", "nvlink", "nvswitch", "infinity_fabric")
 NETWORKS = ("ethernet", "roce", "infiniband", "efa", "tcpx", "nvlink_network")
-HOURS_OF_A_DAY = 24
 
 _POSITIVE = {
     "deadline_s": "The deadline", "total_samples": "The number of samples", "total_steps": "The number of steps",

@@ -10,6 +10,7 @@ from gpuscope.advisor.choice.explain import Parts
 from gpuscope.advisor.choice.limits import breaches, risks
 from gpuscope.advisor.choice.money import Money, Owned
 from gpuscope.advisor.choice.options import Figures, Option
+from gpuscope.advisor.cost.energy import JOULES_PER_KWH
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Candidate, Constraints
 
@@ -50,7 +51,7 @@ def figures_of(candidate: Candidate, parts: Parts, money: Money, watts: Range | 
         throughput_low=None if candidate.throughput is None else candidate.throughput.low,
         power_w=board,
         machine_w=_machine_watts(parts),
-        energy_kwh=None if seconds is None or watts is None else seconds * watts.mid / 3.6e6,
+        energy_kwh=None if seconds is None or watts is None else seconds * watts.mid / JOULES_PER_KWH,
         doubts=int(_fit_doubt(candidate) is not None),
     )
 

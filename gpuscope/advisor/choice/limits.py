@@ -14,6 +14,8 @@ from gpuscope.advisor.choice.options import Breach, Figures
 from gpuscope.domain.recommendation import Constraints
 from gpuscope.domain.units import format_count, format_duration, format_money, parse_count
 
+_LEAST = {"minimum_throughput"}
+"""Limits that have to be reached, not kept below."""
 _ROOM = 1.01
 """Over what is needed: three figures are shown, and what is shown must be enough when it is typed in."""
 
@@ -41,9 +43,6 @@ class Measure(NamedTuple):
         if self.worst is None or self.excess > 1:
             return False
         return self.worst < self.limit if self.field in _LEAST else self.worst > self.limit
-
-
-_LEAST = {"minimum_throughput"}
 
 
 def measures(figures: Figures, limits: Constraints) -> Iterator[Measure]:

@@ -16,7 +16,7 @@ _REGION_WORDS: dict[str, tuple[str, ...]] = {
 _REGION_WORDS |= {"jp": _REGION_WORDS["japan"], "eu": _REGION_WORDS["europe"], "usa": _REGION_WORDS["us"]}
 
 _EU = "european union"
-# Beginning of a region's name, in capitals-free writing → country, and the parts of the world that it belongs to
+# Beginning of a region's name, in lower case → country, and the parts of the world that it belongs to
 # (from the providers' own lists of regions).
 _COUNTRIES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("us-", "united states", ("north america",)),

@@ -23,7 +23,14 @@ from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Constraints
 from gpuscope.domain.serving import ServingTarget
 
-VariantKey = tuple[str | None, str | None, bool | None, bool]
+
+class VariantKey(NamedTuple):
+    """What of the constraints predictions depend on."""
+
+    stage: str | None
+    precision: str | None
+    compiled: bool | None
+    keep_global_batch: bool
 
 
 class Variant(NamedTuple):
@@ -89,8 +96,9 @@ class Predictions:
         key = (variant.key, topology)
         if key not in self._plans:
             single = self.step(variant, gpu)
-            keep = variant.key[3]
-            self._plans[key] = plan(variant.job, variant.memory, gpu, topology, single, keep_global_batch=keep)
+            self._plans[key] = plan(
+                variant.job, variant.memory, gpu, topology, single, keep_global_batch=variant.key.keep_global_batch
+            )
         return self._plans[key]
 
     def service(
@@ -117,7 +125,7 @@ class Predictions:
         return self._services[key]
 
     def _variant(self, constraints: Constraints, precision: str | None) -> Variant:
-        key = (constraints.stage, precision, constraints.compiled, constraints.keep_global_batch)
+        key = VariantKey(constraints.stage, precision, constraints.compiled, constraints.keep_global_batch)
         if key not in self._variants:
             wanted = msgspec.structs.replace(constraints, precision=precision)
             job = prepare(self._footprint, wanted, self._catalogue, self._calibration)

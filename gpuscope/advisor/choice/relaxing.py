@@ -152,6 +152,7 @@ def _served(serving: Serving | None, field: str) -> float | None:
 
 
 _ROOM = 1.02
+"""Over what was reached, so that a target that is typed in as shown is met."""
 _MORE_IS_BETTER = {"requests_per_second"}
 _TARGETS: dict[str, tuple[str, Callable[[float], str]]] = {
     "time_to_first_token_s": ("a time to the first token", format_duration),

@@ -17,14 +17,14 @@ from gpuscope.advisor.choice.listings import Listing
 from gpuscope.advisor.choice.money import Money
 from gpuscope.advisor.choice.options import Breach, Option
 from gpuscope.advisor.choice.predictions import Predictions, Variant
-from gpuscope.advisor.choice.ways import NO_GPUS, Way, Ways, physical_cores
+from gpuscope.advisor.choice.ways import Way, Ways, physical_cores
 from gpuscope.advisor.cost.energy import power_watts
 from gpuscope.advisor.cost.service import service_watts
 from gpuscope.advisor.job.architecture import active_parameters, architecture_of, count_parameters
 from gpuscope.advisor.job.work import Work
 from gpuscope.advisor.parallel.layouts import available_bytes
 from gpuscope.advisor.parallel.scaling import Scaled
-from gpuscope.advisor.parallel.topology import topology_at_counts
+from gpuscope.advisor.parallel.topology import ALONE, topology_at_counts
 from gpuscope.advisor.serving.generative import request_of
 from gpuscope.advisor.serving.plan import ServingPlan
 from gpuscope.advisor.serving.slices import slice_for_share, sliced
@@ -94,7 +94,7 @@ class Services:
         plan = self._predictions.cpu_service(variant, cpu, physical_cores(offer), memory, self._target)
         if cpu is None or plan.serving is None or plan.fits is False:
             return None
-        way = Way(RENT, NO_GPUS, self._machines(plan, 1, 1), listing)
+        way = Way(RENT, ALONE, self._machines(plan, 1, 1), listing)
         candidate = Candidate(
             gpu=None,
             cpu=cpu.id,

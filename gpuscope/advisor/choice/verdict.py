@@ -13,7 +13,7 @@ from gpuscope.advisor.job.work import compared_cost
 from gpuscope.domain.recommendation import Candidate, Constraints, Verdict
 from gpuscope.domain.units import format_duration, format_duration_range, format_money, format_money_range
 
-INPUT_BOUND_SHARE = 0.5
+FIX_FIRST_SHARE = 0.5
 """From this share of the predicted step on, waiting for data decides the speed, and no GPU helps."""
 
 
@@ -53,7 +53,7 @@ def fix_first(decision: Decision, data_wait_s: float) -> Decision:
     """
     chosen = decision.chosen
     step = None if chosen is None else chosen.candidate.step_time_s
-    if step is None or data_wait_s <= step.mid * INPUT_BOUND_SHARE:
+    if step is None or data_wait_s <= step.mid * FIX_FIRST_SHARE:
         return decision
     sentence = (
         f"Mend the input pipeline first: {data_wait_s / step.mid:.0%} of each step would be spent waiting for the data "

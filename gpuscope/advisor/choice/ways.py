@@ -213,13 +213,9 @@ def _price_order(way: Way) -> tuple[float, str, str, str]:
 
 def _most_cards(gpu: GpuSpec) -> int:
     """How many cards a usual machine takes: eight passively cooled ones in a server, fewer with fans of their own."""
-    if gpu.segment == "datacenter":
+    if gpu.is_datacenter:
         return _CARDS_OF_A_SERVER
     return 2 if "triple" in gpu.form_factor else 4
-
-
-NO_GPUS = Topology("", 1, 1, None, None)
-"""Of an instance without GPU."""
 
 
 def physical_cores(offer: CatalogueOffer) -> float | None:

@@ -147,7 +147,7 @@ def _source_gpu(footprint: Footprint, catalogue: Catalogue, assumptions: list[st
             assumptions.append("What the run ran on is not known, so its step time tells nothing about other machines.")
         return None
     device = footprint.devices[0]
-    found = catalogue.gpu(device.gpu) or catalogue.match_gpu(device.name, device.memory_bytes)
+    found = catalogue.gpu_of(device)
     if found is None:
         name = device.gpu or device.name or "no name"
         assumptions.append(

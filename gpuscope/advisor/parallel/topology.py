@@ -83,6 +83,10 @@ class Topology(NamedTuple):
         return self.gpus_per_node * self.nodes
 
 
+ALONE = Topology("", 1, 1, None, None)
+"""One device that talks to no other."""
+
+
 def topology_of_offer(offer: CatalogueOffer, gpu: GpuSpec, nodes: int = 1) -> Topology:
     """`nodes` instances of an offer; a slice of a GPU counts as one, instances of one NVLink rack as one machine."""
     count = max(1, round(offer.gpu_count))

@@ -23,14 +23,12 @@ from gpuscope.advisor.parallel.scaling import transformer_doubts
 from gpuscope.advisor.parallel.step import Prepared, Steps, prepare_steps, transformer_steps
 from gpuscope.advisor.parallel.subject import Subject
 from gpuscope.advisor.parallel.table import LayoutTable, table_of
-from gpuscope.advisor.parallel.topology import Topology
+from gpuscope.advisor.parallel.topology import ALONE, Topology
 from gpuscope.advisor.parallel.transformer import MatrixDevice
 from gpuscope.advisor.timing.time_model import SPECIFICATION, StepTime
 from gpuscope.advisor.timing.uncertainty import combined
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Layout
-
-_ALONE = Topology("", 1, 1, None, None)
 
 
 class Answer(NamedTuple):
@@ -135,7 +133,7 @@ def _measured_over_modelled(subject: Subject, device: MatrixDevice, single: Step
         activation_checkpointing=subject.checkpointed,
     )
     prepared = prepare_steps(
-        subject.shape, table_of([alone]), fabric_of(_ALONE, rates), rates,
+        subject.shape, table_of([alone]), fabric_of(ALONE, rates), rates,
         element_bytes=device.element_bytes, gradient_bytes=subject.gradient_bytes,
     )  # fmt: skip
     busy = max(0.0, single.seconds.mid - subject.job.data_wait_s)

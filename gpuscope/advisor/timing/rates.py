@@ -1,11 +1,9 @@
-"""Every constant of the time model in one place, each with where it comes from.
+"""What the time model takes for granted where no calibration says otherwise, each with where it comes from.
 
 Sources, by letter:
   A  Fit of √(compute² + bandwidth²) to published image-model inference (timm results, RTX 3090 and 4090, AMP, NCHW).
   B  Best measured 16-bit matrix products against the dense peak, stas00/ml-engineering (2025-2026).
-  D  timm CPU inference (i9-10940X, i7-12700H, FP32, batch 1): ResNet-50 reaches 13-26% of the derived FP32 peak.
-  E  Spread of published predictions of others and of fits to published rows (see `uncertainty.py`).
-  F  Assumption, no published figure behind it; its range is wide for that reason.
+  C  Assumption, no published figure behind it; its range is wide for that reason.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ KERNEL_LATENCY_S = 3e-6
 """Fixed time of a kernel on the device (A)."""
 
 HOST_S_PER_KERNEL = (4e-6, 10e-6, 20e-6)
-"""Time in which Python and the framework launch one eager operator: low, usual, high (F)."""
+"""Time in which Python and the framework launch one eager operator: low, usual, high (C)."""
 
 # Bytes moved for each parameter by one update, FP32 state, in units of 4 bytes: the passes of PyTorch's multi-tensor
 # (foreach) implementations, the default on CUDA, added up; the fused ones move about a third of Adam's.
@@ -45,4 +43,4 @@ OPTIMIZER_PASSES: dict[str, int] = {
     "lion": 12,
 }
 OPTIMIZER_KERNELS = 15
-"""Multi-tensor kernels of one foreach update; more for very many tensors, and still hidden by the update itself (F)."""
+"""Multi-tensor kernels of one foreach update; more for very many tensors, and still hidden by the update itself (C)."""

@@ -81,17 +81,6 @@ def codes() -> tuple[str, ...]:
     return tuple(_UNCALIBRATED)
 
 
-MEASURED_HERE = doubt("measured_here")
-GPU_TO_GPU = doubt("gpu_to_gpu")
-GPU_TO_GPU_WHOLE = doubt("gpu_to_gpu_whole")
-NO_GPU_RUN = doubt("no_gpu_run")
-CPU_TO_CPU = doubt("cpu_to_cpu")
-PRECISION_CHANGE = doubt("precision_change")
-STAGE_CHANGE = doubt("stage_change")
-MANY_GPUS = doubt("many_gpus")
-SHARDED = doubt("sharded")
-
-
 def combined(doubts: Sequence[Doubt]) -> float:
     """The factor that all doubts together amount to."""
     return math.exp(math.sqrt(sum(math.log(each.factor) ** 2 for each in doubts)))

@@ -73,12 +73,10 @@ class Constants:
 
     def calibration(self, base: Calibration) -> Calibration:
         """`base` with these constants."""
-
         keys = [
             name.removesuffix("/compute").removeprefix("rate/") for name in self.values if name.endswith("/compute")
         ]
-        fields = ("compute", "bandwidth", "half_n", "half_k")
-        rates = {key: ClassRate(**{field: self.values[f"rate/{key}/{field}"] for field in fields}) for key in keys}
+        rates = {key: ClassRate(**{field: self.values[f"rate/{key}/{field}"] for field in _FIELDS}) for key in keys}
         factors = {
             name.removeprefix("factor/"): value for name, value in self.values.items() if name.startswith("factor/")
         }

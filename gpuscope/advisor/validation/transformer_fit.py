@@ -6,7 +6,6 @@ whoever holds rows out can say that nothing was fitted on them.
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -164,11 +163,3 @@ def fit_transformers(
         return float(np.where(sizes <= 1, sizes * sizes / 2, sizes - 0.5).sum())
 
     return with_values(fitted(constants, loss))
-
-
-def spread_of(rows: Sequence[Trained], calibration: Calibration) -> float:
-    """Factor within which nine of ten rows lie around their predictions."""
-    import numpy as np
-
-    logs = np.abs(np.log(predict(rows, calibration)) - np.log([row.measured_s for row in rows]))
-    return math.exp(float(np.quantile(logs, 0.9)))

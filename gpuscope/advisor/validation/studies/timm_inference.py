@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuscope.advisor.validation.outcome import Outcome
+from gpuscope.advisor.validation.studies._new_card import SOURCE_GPU, TARGET_GPU, runs_on_both
 from gpuscope.advisor.validation.studies._timm import on_gpu
 from gpuscope.advisor.validation.tables import Tables
 from gpuscope.advisor.validation.timm_fit import rated_without_fold
-from gpuscope.advisor.validation.timm_rows import INFERENCE, TimmRow, run_footprint, timm_rows
+from gpuscope.advisor.validation.timm_rows import run_footprint
 from gpuscope.domain.recommendation import Constraints
 
 NAME = "timm-inference"
@@ -24,20 +25,10 @@ TRIED = (
     "for a width differs between the cards; and half of the pairs are of two releases of PyTorch."
 )
 
-SOURCE_GPU, TARGET_GPU = "rtx-3090", "rtx-4090"
-
 
 def outcomes(tables: Tables) -> Iterator[Outcome]:
-    """Every model with an eager run on both cards in one layout, the nearest release of PyTorch 2 on the source."""
-    runs: dict[tuple[str, int, str], list[TimmRow]] = {}
-    for row in timm_rows(tables, INFERENCE):
-        if row.device == SOURCE_GPU and not row.compiled and not row.torch.startswith("1."):
-            runs.setdefault((row.model, row.img_size, row.layout), []).append(row)
-    for row in timm_rows(tables, INFERENCE):
-        sources = runs.get((row.model, row.img_size, row.layout))
-        if row.device != TARGET_GPU or row.compiled or not sources:
-            continue
-        source = max(sources, key=lambda each: (each.torch == row.torch, each.torch))
+    """Every model with an eager run on both cards in one layout."""
+    for source, row in runs_on_both(tables):
         calibration = rated_without_fold(tables, row.fold, (SOURCE_GPU,), TARGET_GPU)
         footprint = run_footprint(source, tables, batch=row.batch)
         held_out = f"family {row.family}; class constants: {TARGET_GPU}"
