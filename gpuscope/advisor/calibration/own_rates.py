@@ -139,4 +139,3 @@ def _check(figure: OwnFigure, path: Path) -> None:
         if figure.precision is None:
             raise UsageError(f"{path}: {figure.figure} needs a precision, such as bfloat16.")
         precision_of(figure.precision)
-

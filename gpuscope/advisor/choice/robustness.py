@@ -11,16 +11,12 @@ from gpuscope.advisor.choice.keeping import fastest_single, keeps
 from gpuscope.advisor.choice.limits import broken, doubts
 from gpuscope.advisor.choice.money import Money
 from gpuscope.advisor.choice.moving import Entry, Field, Input, identity, inputs_of
+from gpuscope.advisor.choice.moving_factor import MOST_FACTOR, first_change
 from gpuscope.advisor.choice.naming import short_title
 from gpuscope.advisor.choice.options import Figures, Option
 from gpuscope.advisor.choice.ranking import figure_key
 from gpuscope.domain.recommendation import Constraints, Sensitivity
 
-MOST = 10.0
-"""Factors beyond it are not looked at."""
-_STEPS = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0, MOST)
-_BISECTIONS = 6
-"""Halvings in the logarithm of the bracket: within 1% of the factor at which the choice changes."""
 _SCALED_LIMITS = {"deadline", "throughput", "budget", "budget_per_hour"}
 """Codes of limits that another input may come to meet."""
 
@@ -88,9 +84,9 @@ def _moved(field: Field, moved: Input) -> Sensitivity:
     def winner(factor: float) -> Option | None:
         return _winner(field, lambda entry: moved.scale(entry, factor), field.limits)
 
-    found = _first_change(winner, falls=moved.falls)
+    found = _first_winner(winner, falls=moved.falls)
     if found is None:
-        sentence = moved.stays.format(factor=_times(1 / MOST if moved.falls else MOST))
+        sentence = moved.stays.format(factor=_times(1 / MOST_FACTOR if moved.falls else MOST_FACTOR))
     else:
         sentence = moved.changes.format(factor=_times(found[0]), then=_successor(found[1], field))
     return Sensitivity(input=moved.name, sentence=sentence)
@@ -101,7 +97,7 @@ def _deadline(field: Field, deadline_s: float, tighter: bool) -> Sensitivity | N
         limits = msgspec.structs.replace(field.limits, deadline_s=deadline_s * factor)
         return _winner(field, lambda entry: entry.figures, limits)
 
-    found = _first_change(winner, falls=tighter)
+    found = _first_winner(winner, falls=tighter)
     if found is None:
         return None
     factor, other = found
@@ -111,28 +107,11 @@ def _deadline(field: Field, deadline_s: float, tighter: bool) -> Sensitivity | N
     )
 
 
-def _first_change(winner: Callable[[float], Option | None], *, falls: bool) -> tuple[float, Option | None] | None:
-    """The factor nearest to 1 at which another option wins, and which; None: none does up to `MOST`."""
-
-    def changed(factor: float) -> bool:
-        return identity(winner(factor)) != own
-
+def _first_winner(winner: Callable[[float], Option | None], *, falls: bool) -> tuple[float, Option | None] | None:
+    """The factor nearest to 1 at which another option wins, and which; None: none does up to `MOST_FACTOR`."""
     own = identity(winner(1.0))
-    low = 1.0
-    for step in _STEPS:
-        if not changed(1 / step if falls else step):
-            low = step
-            continue
-        high = step
-        for _ in range(_BISECTIONS):
-            middle = math.sqrt(low * high)
-            if changed(1 / middle if falls else middle):
-                high = middle
-            else:
-                low = middle
-        factor = 1 / high if falls else high
-        return factor, winner(factor)
-    return None
+    factor = first_change(lambda tried: identity(winner(tried)) != own, falls=falls)
+    return None if factor is None else (factor, winner(factor))
 
 
 def _winner(field: Field, scaled: Callable[[Entry], Figures], limits: Constraints) -> Option | None:
@@ -161,4 +140,4 @@ def _successor(other: Option | None, field: Field) -> str:
 
 
 def _times(factor: float) -> str:
-    return f"{factor:.2f} times" if factor < MOST else f"{factor:.0f} times"
+    return f"{factor:.2f} times" if factor < MOST_FACTOR else f"{factor:.0f} times"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from gpuscope.advisor.choice.advisor import Advisor
+from gpuscope.advisor.choice.moving_factor import MOST_FACTOR, first_change
 from gpuscope.advisor.choice.naming import hardware, title
 from gpuscope.advisor.choice.options import Option
 from gpuscope.advisor.cost.terms import HOURS_PER_MONTH, assumed
@@ -19,9 +19,8 @@ from gpuscope.domain.units import format_money, format_money_range
 from gpuscope.errors import UsageError
 
 _SHOWN_OPTIONS = 12
-_MOST_FACTOR = 10.0
-_FACTORS = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0, _MOST_FACTOR)
-_BISECTIONS = 6
+_MOST_GROWTH = 10.0
+"""A year: more is a mistake in typing."""
 
 
 class _Mix(NamedTuple):
@@ -49,7 +48,7 @@ def recommend_mix(
     """
     if not jobs:
         raise UsageError("A mix needs at least one job.")
-    if not -1 < growth_per_year <= _MOST_FACTOR:
+    if not -1 < growth_per_year <= _MOST_GROWTH:
         raise UsageError(f"A growth of {growth_per_year:g} a year makes no sense: 0.2 is a fifth more each year.")
     mixed = [mixed_job(job, advisor, constraints) for job, advisor in zip(jobs, advisors, strict=True)]
     mix = _Mix(mixed, growth_per_year, constraints)
@@ -221,29 +220,15 @@ def _runs(best: MixWay, mix: _Mix, falls: bool) -> Sensitivity:
     """How many more or fewer runs change what is bought, by working it out again."""
     own = _identity(best)
 
-    def changed(factor: float) -> bool:
-        return _identity(mix.mixer(1 / factor if falls else factor).ways()[0]) != own
-
+    factor = first_change(lambda tried: _identity(mix.mixer(tried).ways()[0]) != own, falls=falls)
     verb = "fall" if falls else "rise"
-    low = 1.0
-    for step in _FACTORS:
-        if not changed(step):
-            low = step
-            continue
-        high = step
-        for _ in range(_BISECTIONS):
-            middle = math.sqrt(low * high)
-            low, high = (low, middle) if changed(middle) else (middle, high)
-        factor = 1 / high if falls else high
+    if factor is None:
+        most = 1 / MOST_FACTOR if falls else MOST_FACTOR
+        end = f"{most:g} times and the choice stays."
+    else:
         other = mix.mixer(factor).ways()[0]
-        return Sensitivity(
-            input="runs", sentence=f"The number of runs may {verb} to {factor:.2f} times before another way is better: "
-            f"{_sentence(other, mix)}",
-        )  # fmt: skip
-    factor = 1 / _MOST_FACTOR if falls else _MOST_FACTOR
-    return Sensitivity(
-        input="runs", sentence=f"The number of runs may {verb} to {factor:g} times and the choice stays."
-    )
+        end = f"{factor:.2f} times before another way is better: {_sentence(other, mix)}"
+    return Sensitivity(input="runs", sentence=f"The number of runs may {verb} to {end}")
 
 
 def _identity(way: MixWay) -> object:

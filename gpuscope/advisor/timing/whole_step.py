@@ -27,8 +27,7 @@ from gpuscope.advisor.timing.model_kind import (
 )
 from gpuscope.advisor.timing.sustained import Sustained, sustained
 
-# Before anything was fitted: an image model's layers do some tens of FLOPs a byte, a transformer's about a hundred.
-_STARTING = {
+STARTING = {
     CONVOLUTIONAL: Mix(flops_per_byte=30, spread=3, half_bytes=0.65, fixed_s_per_byte=1e-13, source="assumed"),
     SEPARABLE: Mix(flops_per_byte=15, spread=3, half_bytes=0.65, fixed_s_per_byte=1e-13, source="assumed"),
     TRANSFORMER: Mix(flops_per_byte=100, spread=3, half_bytes=0.65, fixed_s_per_byte=1e-13, source="assumed"),
@@ -36,6 +35,8 @@ _STARTING = {
     LOOKUP: Mix(flops_per_byte=15, spread=4, half_bytes=0.65, fixed_s_per_byte=2e-13, source="assumed"),
     ANY: Mix(flops_per_byte=50, spread=5, half_bytes=0.65, fixed_s_per_byte=1e-13, source="assumed"),
 }
+"""By kind of model, before anything was fitted: the layers of an image model do some tens of FLOPs a byte, those of a
+transformer about a hundred."""
 
 # Matrix products of a real model against the best product of a GPU: published training of language models reaches 50
 # to 75% of it where nothing else holds it up.
@@ -54,11 +55,6 @@ class Ratio(NamedTuple):
     mid: float
     high: float
     how: str
-
-    @property
-    def factor(self) -> float:
-        """How far the mixes of the kind lie from the middle one, at most."""
-        return max(self.high / self.mid, self.mid / self.low)
 
 
 class _Side(NamedTuple):
@@ -90,7 +86,7 @@ def whole_step_ratio(
     if before_rates is None or after_rates is None:
         return None
     before, after = _Side(before_rates, source[1]), _Side(after_rates, target[1])
-    mix = calibration.mixes.get(kind, _STARTING[kind])
+    mix = calibration.mixes.get(kind, STARTING[kind])
     intensity, spread = mix.flops_per_byte, mix.spread
     if reached_flops_per_s is not None:
         intensity, spread = _intensity_of_run(kind, mix, before, reached_flops_per_s), min(spread, _KNOWN_SPREAD)

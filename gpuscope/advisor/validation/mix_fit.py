@@ -18,30 +18,30 @@ import msgspec
 from gpuscope.advisor.calibration.fitting import Constant, fitted, robust
 from gpuscope.advisor.calibration.model import FITTED, Calibration, Figure, Mix
 from gpuscope.advisor.catalogue.loading import Catalogue
-from gpuscope.advisor.timing.model_kind import ANY, CONVOLUTIONAL, LOOKUP, RECURRENT, SEPARABLE, TRANSFORMER
+from gpuscope.advisor.timing.model_kind import ANY
+from gpuscope.advisor.timing.rates import DEFAULT_SUSTAINED_SHARE, GEFORCE_SHARE
 from gpuscope.advisor.timing.sustained import Sustained, sustained
-from gpuscope.advisor.timing.whole_step import seconds_per_byte
+from gpuscope.advisor.timing.whole_step import STARTING, seconds_per_byte
 from gpuscope.advisor.validation.unit_times import UnitTime
 
 _SCALE = 0.10
 """Log error of a row that is as usual as anything: hosts, releases and batch sizes differ."""
 _LIKE_ONE_ROW = 6.0
 """Rows of a task on neighbouring GPUs repeat each other: so many count as one against the priors."""
-_MIXES = {CONVOLUTIONAL: 30.0, SEPARABLE: 15.0, TRANSFORMER: 100.0, RECURRENT: 60.0, LOOKUP: 15.0}
+_MIXES = {kind: mix.flops_per_byte for kind, mix in STARTING.items() if kind != ANY}
 """FLOPs for each byte of an FP32 step, before anything was fitted."""
 _SHARES = {
     # Tensor cores of chips without published products: the median of published ones, a GeForce's above its clock.
-    "matmul_16bit/7.0": Constant(0.78, 1.15),
-    "matmul_16bit/7.5": Constant(0.78, 1.15),
-    "matmul_16bit/8.6": Constant(0.78, 1.15),
-    "matmul_16bit/8.9": Constant(0.78, 1.15),
-    "matmul_16bit/consumer": Constant(1.12, 1.10),
+    "matmul_16bit/7.0": Constant(DEFAULT_SUSTAINED_SHARE, 1.15),
+    "matmul_16bit/7.5": Constant(DEFAULT_SUSTAINED_SHARE, 1.15),
+    "matmul_16bit/8.6": Constant(DEFAULT_SUSTAINED_SHARE, 1.15),
+    "matmul_16bit/8.9": Constant(DEFAULT_SUSTAINED_SHARE, 1.15),
+    "matmul_16bit/consumer": Constant(GEFORCE_SHARE, 1.10),
     # Watts a TFLOPS: about a quarter of what FP32 without tensor cores takes on the same chip.
     "watts_per_tflops_16bit/8.6": Constant(1.4, 1.5),
     "watts_per_tflops_16bit/8.9": Constant(1.4, 1.5),
     "watts_per_tflops_16bit/9.0": Constant(0.6, 1.3),
 }
-_GEFORCE_PLAIN = 1.12
 SOURCE = "fit to training suites (lambdal/deeplearning-benchmark, NVIDIA/DeepLearningExamples)"
 
 
@@ -52,30 +52,20 @@ class _Run(NamedTuple):
     log_seconds: float
 
 
-def fit_mixes(
-    calibration: Calibration,
-    units: Iterable[UnitTime],
-    catalogue: Catalogue,
-    start: Mapping[str, float] | None = None,
-) -> Calibration:
-    """The calibration with mixes and shares fitted to these rows.
-
-    Args:
-        calibration: with published rates and shares.
-        units: rows that may be seen.
-        catalogue: specifications of their GPUs.
-        start: values of a fit to almost the same rows (`fit_values`), which saves time.
-    """
-    return with_values(calibration, fit_values(calibration, units, catalogue, start))
-
-
 def fit_values(
     calibration: Calibration,
     units: Iterable[UnitTime],
     catalogue: Catalogue,
     start: Mapping[str, float] | None = None,
 ) -> dict[str, float]:
-    """The fitted constants by name."""
+    """Constants of mixes and shares by name, fitted to these rows; see `with_values`.
+
+    Args:
+        calibration: with published rates and shares.
+        units: rows that may be seen.
+        catalogue: specifications of their GPUs.
+        start: values of a fit to almost the same rows, which saves time.
+    """
     tasks: dict[str, list[_Run]] = defaultdict(list)
     for unit in units:
         tasks[unit.task].append(_Run(unit.kind, unit.gpu, unit.precision, math.log(unit.seconds)))
@@ -104,7 +94,7 @@ def with_values(calibration: Calibration, values: Mapping[str, float]) -> Calibr
     }
     mixes[ANY] = _of_any(mixes)
     shares = {name: _figure(values[name]) for name in _SHARES}
-    geforce = {f"matmul_{group}/consumer": _figure(_GEFORCE_PLAIN) for group in ("fp32", "8bit")}
+    geforce = {f"matmul_{group}/consumer": _figure(GEFORCE_SHARE) for group in ("fp32", "8bit")}
     return msgspec.structs.replace(calibration, mixes=mixes, shares={**calibration.shares, **geforce, **shares})
 
 
