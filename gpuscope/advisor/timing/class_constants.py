@@ -110,6 +110,9 @@ STARTING_FACTORS: dict[str, float] = {
     # Without tensor cores cuDNN multiplies less in 3×3 convolutions (Winograd's transform): in FP32, ResNet-50 trains
     # on a V100 as if they reached all of the peak (NVIDIA/DeepLearningExamples).
     "float32/conv_kxk": 1.3,
+    # Of the best FP32 product, timed alone, what those of a model sustain one after the other (fitted, see
+    # `validation.float32_fit`).
+    "float32/gemm": 1.0,
     # What an operator reads was partly written just before and is still in the level-2 cache: models with tensors of a
     # cache's size are this much faster on a card with a large one (RTX 4090 against 3090).
     "cache/saving": 0.2,

@@ -55,8 +55,9 @@ def gpu_rates(gpu: GpuSpec, precision: str, calibration: Calibration = EMPTY) ->
         return None
     matrix, vector = found.matmul_flops_per_s, found.vector_bytes_per_s
     plain = matmul_rate(gpu, FLOAT32, calibration) or matrix
+    held = factor(calibration, "float32", "gemm") if precision == FLOAT32 else None
     return DeviceRates(
-        matrix_flops_per_s=matrix.value,
+        matrix_flops_per_s=matrix.value * (held or 1.0),
         convolution_flops_per_s=found.convolution_flops_per_s.value,
         plain_flops_per_s=plain.value,
         bytes_per_s=vector.value,

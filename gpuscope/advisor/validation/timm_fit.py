@@ -15,6 +15,7 @@ from gpuscope.advisor.job.precision import FLOAT16, FLOAT32
 from gpuscope.advisor.timing.device_rates import DeviceRates, cpu_rates, gpu_rates
 from gpuscope.advisor.timing.rates import OPTIMIZER_PASSES
 from gpuscope.advisor.validation.class_fit import Constants, Sample, fit
+from gpuscope.advisor.validation.float32_fit import with_float32_products
 from gpuscope.advisor.validation.tables import Tables
 from gpuscope.advisor.validation.timm_rows import INFERENCE, ON_CPU, SOURCE, TRAINING, TimmRow, timm_rows
 from gpuscope.domain.footprint import Op
@@ -51,8 +52,8 @@ def fitted(tables: Tables, keep: Keep) -> Calibration:
 
 
 def write_fitted_classes(tables: Tables, folder: Path) -> None:
-    """Fit to all rows and write class_rates.csv and factors.csv."""
-    calibration = fitted(tables, lambda _: True)
+    """Fit to all rows and write class_rates.csv and factors.csv; the share of FP32 products is of language models."""
+    calibration = with_float32_products(tables, fitted(tables, lambda _: True))
     write_class_rates(folder / "class_rates.csv", calibration.class_rates, _WRITTEN_SOURCE)
     write_factors(folder / "factors.csv", calibration.factors, _WRITTEN_SOURCE)
 
