@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gpuscope.advisor.serving.engine import Point
+from gpuscope.advisor.serving.weights import cache_bytes, weight_format
 from gpuscope.domain.serving import Serving, ServingTarget
 from gpuscope.domain.units import format_duration
 from gpuscope.errors import UsageError
@@ -30,11 +31,15 @@ _MAY = {
 
 
 def check_target(target: ServingTarget) -> None:
-    """Refuse targets that no service can have.
+    """Refuse targets that no service can have, also those that this one would not look at.
 
     Raises:
-        UsageError: a figure is zero or below.
+        UsageError: a figure is zero or below, or a format is not known.
     """
+    for weights in target.weight_dtypes:
+        weight_format(weights)
+    if target.cache_dtype:
+        cache_bytes(target.cache_dtype)
     for name in target.__struct_fields__:
         value = getattr(target, name)
         if isinstance(value, int | float) and not value > 0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -29,7 +31,7 @@ def _pictures() -> Job:
     return prepare(cpu_footprint(), Constraints(stage="inference"), shipped())
 
 
-def _pictures_on(gpu_id: str, count: int = 1, **wanted: float) -> ServingPlan:
+def _pictures_on(gpu_id: str, count: int = 1, **wanted: Any) -> ServingPlan:
     spec, job = shipped().gpu(gpu_id), _pictures()
     assert spec is not None
     return serve(job, job_memory(job), spec, topology_at_counts(spec, count), ServingTarget(**wanted))
@@ -188,3 +190,9 @@ def test_an_unknown_model_cannot_be_served() -> None:
     found = plan(job, "l4")
     assert found.serving is None
     assert "neither the architecture nor the number of parameters" in found.missed[0]
+
+
+@pytest.mark.parametrize("wanted", [{"weight_dtypes": ("int3",)}, {"cache_dtype": "int3"}])
+def test_a_format_that_is_not_known_is_refused_even_where_no_model_has_one(wanted: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="int3"):
+        _pictures_on("l4", **wanted)
