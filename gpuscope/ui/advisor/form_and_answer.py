@@ -1,6 +1,9 @@
-"""The Advisor's two halves: the form above the answer, or beside it where there is room."""
+"""The Advisor's parts below each other in one column, or the form beside the answer where there is room."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
@@ -13,23 +16,31 @@ SIDE_WIDTH = 44 * GRID
 SIDE_BY_SIDE_FROM = 100 * GRID
 
 
+@dataclass(frozen=True, slots=True)
+class AdvisorParts:
+    """What the panel consists of."""
+
+    source: QWidget
+    """What is advised on."""
+    decision: QWidget
+    """The answer in one sentence: seen at once, also where the form takes all the height."""
+    form: QWidget
+    answer: QWidget
+    """The figures behind the decision."""
+
+
 class FormAndAnswer(QWidget):
     """One scrolling column, or two columns that scroll on their own."""
 
-    def __init__(self, form: QWidget, answer: QWidget, parent: QWidget | None = None) -> None:
-        """Take over both halves."""
+    def __init__(self, parts: AdvisorParts, parent: QWidget | None = None) -> None:
+        """Take over all parts."""
         super().__init__(parent)
-        self._form = form
+        self._parts = parts
         self._beside: bool | None = None
-        page = QWidget()
-        self._column = QVBoxLayout(page)
-        self._column.setContentsMargins(GRID, GRID, GRID, GRID)
-        self._column.setSpacing(GRID)
-        self._column.addWidget(answer, 1)
-        self._side = _scroll(self)
+        self._side, self._side_column = _scroll(self)
         self._side.setFixedWidth(SIDE_WIDTH)
-        main = _scroll(self)
-        main.setWidget(page)
+        self._side_column.addStretch(1)
+        main, self._column = _scroll(self)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
@@ -51,21 +62,30 @@ class FormAndAnswer(QWidget):
         if beside == self._beside:
             return
         self._beside = beside
-        if beside:
-            self._column.removeWidget(self._form)
-            self._form.setContentsMargins(GRID, GRID, GRID, GRID)
-            self._side.setWidget(self._form)
-        else:
-            self._side.takeWidget()
-            self._form.setContentsMargins(0, 0, 0, 0)
-            self._column.insertWidget(0, self._form)
-        self._form.show()
+        parts = self._parts
+        source, decision, form, answer = parts.source, parts.decision, parts.form, parts.answer
+        for column in (self._side_column, self._column):
+            for part in (source, decision, form, answer):
+                column.removeWidget(part)
+        for row, part in enumerate((source, form) if beside else ()):
+            self._side_column.insertWidget(row, part)  # above the stretch
+        for part in (decision, answer) if beside else (source, decision, form, answer):
+            self._column.addWidget(part, int(part is answer))
+        tab_order = (source, form, decision, answer) if beside else (source, decision, form, answer)
+        for before, after in pairwise(tab_order):
+            QWidget.setTabOrder(before, after)
         self._side.setVisible(beside)
 
 
-def _scroll(parent: QWidget) -> QScrollArea:
+def _scroll(parent: QWidget) -> tuple[QScrollArea, QVBoxLayout]:
     scroll = QScrollArea(parent)
     scroll.setWidgetResizable(True)
     scroll.setFrameShape(QFrame.Shape.NoFrame)
     scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    return scroll
+    scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it follows the focus of what is in it
+    page = QWidget()
+    column = QVBoxLayout(page)
+    column.setContentsMargins(GRID, GRID, GRID, GRID)
+    column.setSpacing(GRID)
+    scroll.setWidget(page)
+    return scroll, column

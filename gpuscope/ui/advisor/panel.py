@@ -19,16 +19,18 @@ from gpuscope.ui.advisor.basis import basis_of, says_enough
 from gpuscope.ui.advisor.form.constraints import ConstraintsForm
 from gpuscope.ui.advisor.form.model import EstimateForm
 from gpuscope.ui.advisor.form.presets import PresetStore
-from gpuscope.ui.advisor.form_and_answer import FormAndAnswer
+from gpuscope.ui.advisor.form_and_answer import AdvisorParts, FormAndAnswer
 from gpuscope.ui.advisor.message import MessagePage
 from gpuscope.ui.advisor.mix.advice import MixAdvice
 from gpuscope.ui.advisor.mix.jobs import JobsForm
 from gpuscope.ui.advisor.mix.result import MixResult
 from gpuscope.ui.advisor.result.page import ResultPage
+from gpuscope.ui.advisor.result.table import Rows, rows_of
 from gpuscope.ui.advisor.source_bar import Source, SourceBar
 from gpuscope.ui.advisor.sources import AdvisorSources, engine_sources
 from gpuscope.ui.background import Newest
-from gpuscope.ui.theme import GRID
+from gpuscope.ui.theme import GRID, set_role
+from gpuscope.ui.widgets.wrapping_label import WrappingLabel
 
 DEBOUNCE_MS = 200
 """Typing pauses this long before the candidates are ranked again."""
@@ -72,6 +74,10 @@ class AdvisorPanel(QWidget):
         self.constraints_form = ConstraintsForm(store or PresetStore(), self)
         self.jobs_form = JobsForm(self._sources.recent, self)
         self.message = MessagePage(self)
+        self.earlier = WrappingLabel(self)
+        self.earlier.setText(self.tr("The form has a mistake: this answer keeps to what was asked before."))
+        set_role(self.earlier, "warning")
+        self.earlier.hide()
         self.result = ResultPage(self)
         self.mix_result = MixResult(self)
         self._mixing = MixAdvice(self.jobs_form, self.mix_result, self._sources.mix, self)
@@ -133,21 +139,17 @@ class AdvisorPanel(QWidget):
     # -- construction ------------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
-        form, answer = QWidget(), QWidget()
-        questions, answers = QVBoxLayout(form), QVBoxLayout(answer)
-        for column in (questions, answers):
-            column.setContentsMargins(0, 0, 0, 0)
-            column.setSpacing(GRID)
-        for part in (self.source_bar, self.estimate_form, self.jobs_form, self.constraints_form):
-            questions.addWidget(part)
-        questions.addStretch(1)
-        for page in (self.message, self.result, self.mix_result):
-            answers.addWidget(page, 1)
+        parts = AdvisorParts(
+            source=self.source_bar,
+            decision=_column(self.earlier, self.message, self.result.verdict, self.mix_result.sentence),
+            form=_column(self.estimate_form, self.jobs_form, self.constraints_form),
+            answer=_column(self.result, self.mix_result),
+        )
         self.estimate_form.hide()
         self.jobs_form.hide()
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(FormAndAnswer(form, answer, self))
+        whole.addWidget(FormAndAnswer(parts, self))
 
     def _connect(self) -> None:
         self.source_bar.changed.connect(self._on_source_changed)
@@ -166,7 +168,7 @@ class AdvisorPanel(QWidget):
         self._pause.timeout.connect(self._on_pause)
         self._reading.finished.connect(self._on_footprint)
         self._reading.failed.connect(self._on_failed)
-        self._ranking.finished.connect(self._on_recommendation)
+        self._ranking.finished.connect(self._on_ranked)
         self._ranking.failed.connect(self._on_failed)
         self._choosing.finished.connect(self.constraints_form.offer)
         self._choosing.failed.connect(self._on_failed)
@@ -194,6 +196,7 @@ class AdvisorPanel(QWidget):
 
     def _on_pause(self) -> None:
         constraints = self.constraints_form.read(datetime.now().astimezone())
+        self.earlier.setVisible(constraints is None)
         if constraints is not None:
             self._constraints = constraints
         if self.source_bar.source is Source.JOBS:
@@ -235,13 +238,14 @@ class AdvisorPanel(QWidget):
 
     def _rank(self) -> None:
         if self._footprint is not None:
-            self._ranking.submit(partial(self._sources.advise, self._footprint, self._constraints))
+            self._ranking.submit(partial(_ranked, self._sources.advise, self._footprint, self._constraints))
 
-    def _on_recommendation(self, recommendation: Recommendation) -> None:
+    def _on_ranked(self, ranked: tuple[Recommendation, Rows]) -> None:
+        recommendation, rows = ranked
         self._recommendation = recommendation
         self.status.emit("")
         if self._footprint is not None:
-            self.result.show_recommendation(recommendation, basis_of(self._footprint, running=self._running))
+            self.result.show_recommendation(recommendation, basis_of(self._footprint, running=self._running), rows)
             if self.source_bar.source is Source.SESSION and self._path is not None and not self._running:
                 self._keeping.submit(partial(self._sources.keep, self._path, self._footprint, recommendation))
         self._show_only(self.result)
@@ -269,3 +273,23 @@ class AdvisorPanel(QWidget):
     def _show_only(self, page: QWidget) -> None:
         for each in (self.message, self.result, self.mix_result):
             each.setVisible(each is page)
+        self.result.verdict.setVisible(page is self.result)
+        self.mix_result.sentence.setVisible(page is self.mix_result)
+
+
+def _ranked(
+    advise: Callable[[Footprint, Constraints], Recommendation], footprint: Footprint, constraints: Constraints
+) -> tuple[Recommendation, Rows]:
+    """An answer with the cells of its table."""
+    recommendation = advise(footprint, constraints)
+    return recommendation, rows_of(recommendation)
+
+
+def _column(*parts: QWidget) -> QWidget:
+    widget = QWidget()
+    column = QVBoxLayout(widget)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(GRID)
+    for part in parts:
+        column.addWidget(part)
+    return widget

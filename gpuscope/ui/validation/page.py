@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QShowEvent
@@ -22,6 +24,7 @@ from gpuscope.ui.advisor.result.table_cells import FigureTable
 from gpuscope.ui.background import Newest
 from gpuscope.ui.theme import GRID, set_role
 from gpuscope.ui.validation import rows
+from gpuscope.ui.validation.kept import KeptValidation, ValidationStore
 from gpuscope.ui.validation.scatter import OutcomeScatter
 from gpuscope.ui.validation.work import Run, StudyRows, ValidationWork, own_runs
 from gpuscope.ui.widgets.wrapping_label import WrappingLabel
@@ -30,15 +33,23 @@ START_SIZE = (1000, 720)
 
 
 class ValidationPage(QWidget):
-    """Works while it is open; closing it stops the work."""
+    """Works while it is open; closing it stops the work. What there is stays, the last whole comparison for good."""
 
     def __init__(
         self,
         parent: QWidget | None = None,
         run: Run | None = None,
         own: Callable[[], OwnRuns] = own_runs,
+        store: ValidationStore | None = None,
     ) -> None:
-        """Nothing is computed before the person asks for it; `run` and `own` stand for the engine in tests."""
+        """Nothing is computed before the person asks for it.
+
+        Args:
+            parent: as always in Qt.
+            run: stands for the engine in tests, as does `own`.
+            own: this machine's runs.
+            store: where the last comparison is kept; None: in the state folder.
+        """
         super().__init__(parent, Qt.WindowType.Window)
         self.setWindowTitle(self.tr("How good the predictions are – gpuscope"))
         self.resize(*START_SIZE)
@@ -47,6 +58,10 @@ class ValidationPage(QWidget):
         self._own = own
         self._reading = Newest(self)
         self._reading.finished.connect(self._show_own)
+        self._store = store or ValidationStore()
+        self._keeping = Newest(self)
+        self._recalling = Newest(self)
+        self._recalling.finished.connect(self._on_recalled)
         self.work = ValidationWork(self, run)
         self.work.progressed.connect(self._on_progress)
         self.work.study_done.connect(self._on_study)
@@ -55,9 +70,11 @@ class ValidationPage(QWidget):
         self._make_widgets()
         self._lay_out()
         self._show_state()
+        self._recalling.submit(self._store.read)
 
     def start(self) -> None:
         """Predict everything anew."""
+        self._recalling.forget()
         self._studies, self._report = [], None
         self._show_studies()
         self.decisions.setRowCount(0)
@@ -72,8 +89,10 @@ class ValidationPage(QWidget):
         self._reading.submit(self._own)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Nobody looks any more."""
-        self.work.forget()
+        """Nobody looks any more: the work ends, what it has brought stays."""
+        if self.work.busy:
+            self.work.forget()
+            self.sentence.setText(self._sentence_of(complete=False))
         self._show_state()
         super().closeEvent(event)
 
@@ -103,6 +122,8 @@ class ValidationPage(QWidget):
         self.table.itemSelectionChanged.connect(self._show_chosen)
         self.table.setToolTip(self.tr("Choose a study to see only its marks."))
         self.scatter = OutcomeScatter(self)
+        self.nothing = WrappingLabel(self)
+        set_role(self.nothing, "muted")
         self.decisions = FigureTable(self.tr("Decisions"), self)
         self.own_sentence = WrappingLabel(self)
         self.own_table = FigureTable(self.tr("Runs on this machine that had been predicted"), self)
@@ -120,18 +141,23 @@ class ValidationPage(QWidget):
         head.addWidget(self.progress, 1)
         head.addStretch(0)
         head.addWidget(self.all_button)
-        published = QSplitter(Qt.Orientation.Vertical, self)
-        published.setChildrenCollapsible(False)
-        published.addWidget(self.table)
-        published.addWidget(self.scatter)
-        published.setSizes([260, 400])
+        self.published = QSplitter(Qt.Orientation.Vertical, self)
+        self.published.setChildrenCollapsible(False)
+        self.published.addWidget(self.table)
+        self.published.addWidget(self.scatter)
+        self.published.setSizes([260, 400])
+        studies = QWidget(self)
+        studies_column = QVBoxLayout(studies)
+        studies_column.addWidget(self.nothing)
+        studies_column.addWidget(self.published, 1)
+        studies_column.addStretch(0)
         own = QWidget(self)
         own_column = QVBoxLayout(own)
         own_column.addWidget(self.own_sentence)
         own_column.addWidget(self.own_table, 1)
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
-        self.tabs.addTab(published, self.tr("&Published measurements"))
+        self.tabs.addTab(studies, self.tr("&Published measurements"))
         self.tabs.addTab(self.decisions, self.tr("&Decisions"))
         self.tabs.addTab(own, self.tr("This &machine"))
         column = QVBoxLayout(self)
@@ -153,23 +179,42 @@ class ValidationPage(QWidget):
         self._show_studies()
 
     def _on_finished(self, report: ValidationReport) -> None:
+        self._show_report(report)
+        self._show_own(report.own)
+        self._show_state()
+        if report.complete:
+            kept = KeptValidation(
+                day=datetime.now().astimezone().date().isoformat(),
+                report=report,
+                outcomes=tuple(study.outcomes for study in self._studies),
+            )
+            self._keeping.submit(partial(self._store.write, kept))
+
+    def _on_recalled(self, kept: KeptValidation | None) -> None:
+        if kept is None:
+            return
+        self._studies = kept.studies()
+        self._show_report(kept.report)
+        made = self.tr("This is of {0}, by gpuscope {1}; compare again after an update.")
+        self.sentence.setText(f"{self.sentence.text()} {made.format(kept.day, kept.version)}")
+        self._show_state()
+
+    def _show_report(self, report: ValidationReport) -> None:
         self._report = report
         self._show_studies()
         self.decisions.show_rows(rows.decision_titles(), [rows.decision_row(score) for score in report.decisions])
-        self.sentence.setText(self._final_sentence(report))
-        self._show_own(report.own)
-        self._show_state()
+        failed = [result.name for result in report.studies if result.failure]
+        self.sentence.setText(self._sentence_of(complete=report.complete, failed=failed))
 
     def _on_failed(self, sentence: str) -> None:
         self.sentence.setText(sentence)
         self._show_state()
 
-    def _final_sentence(self, report: ValidationReport) -> str:
+    def _sentence_of(self, *, complete: bool, failed: Sequence[str] = ()) -> str:
         count = sum(study.figures.rows for study in self._studies)
         parts = [self.tr("{0} measurements of {1} studies were predicted.").format(f"{count:,}", len(self._studies))]
-        if not report.complete:
+        if not complete:
             parts.append(self.tr("It was stopped: the rest is missing."))
-        failed = [result.name for result in report.studies if result.failure]
         if failed:
             parts.append(self.tr("These failed: {0}.").format(", ".join(failed)))
         return " ".join(parts)
@@ -184,6 +229,7 @@ class ValidationPage(QWidget):
         shown = [rows.study_row(study, results.get(study.name)) for study in self._studies]
         failures = [rows.failed_row(result) for result in results.values() if result.failure]
         self.table.show_rows(rows.study_titles(), [*shown, *failures])
+        self._show_emptiness()
         self._show_chosen()
 
     def _show_chosen(self) -> None:
@@ -197,3 +243,16 @@ class ValidationPage(QWidget):
         self.start_button.setEnabled(not busy)
         self.stop_button.setVisible(busy)
         self.progress.setVisible(busy)
+        self._show_emptiness()
+
+    def _show_emptiness(self) -> None:
+        """An empty table and a plot without marks would say nothing."""
+        empty = not self.table.rowCount()
+        self.published.setVisible(not empty)
+        self.nothing.setVisible(empty)
+        self.all_button.setVisible(not empty)
+        self.nothing.setText(
+            self.tr("The first study is in work; its rows appear here.")
+            if self.work.busy
+            else self.tr("Nothing has been compared on this machine yet.")
+        )

@@ -194,6 +194,19 @@ def test_the_form_is_remembered_between_starts(qtbot: QtBot, form: ConstraintsFo
     assert again.texts() == EVERYTHING
 
 
+def test_what_is_unfolded_is_remembered_between_starts(qtbot: QtBot, form: ConstraintsForm) -> None:
+    by_name = {section.name: section.fold for section in form.sections}
+    by_name["limits"].set_open(True)
+    by_name["budget"].set_open(False)
+    again = ConstraintsForm(PresetStore())
+    qtbot.addWidget(again)
+    opened = {section.name for section in again.sections if section.fold.is_open}
+    assert "limits" in opened
+    assert "budget" not in opened
+    assert "work" in opened  # as it was
+    assert again.fold.is_open
+
+
 def test_the_work_of_one_run_is_not_remembered_for_the_next(qtbot: QtBot, form: ConstraintsForm) -> None:
     form.suggest_total_steps(500)
     assert form.total_is_suggested

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
@@ -161,6 +161,17 @@ def test_typing_ranks_again_once(qtbot: QtBot, panel: AdvisorPanel, engine: Reco
     assert engine.asked[-1].deadline_s == 36 * 3600
 
 
+@pytest.mark.parametrize("width", [400, 1200])
+def test_the_decision_is_seen_at_once(qtbot: QtBot, panel: AdvisorPanel, width: int) -> None:
+    panel.resize(width, 500)
+    finish(qtbot, panel)
+    sentence = panel.result.verdict._sentence
+    qtbot.waitUntil(lambda: sentence.visibleRegion().boundingRect().height() == sentence.height())
+    assert sentence.height() >= sentence.heightForWidth(sentence.width())  # none of its lines is cut
+    form, said = (widget.mapTo(panel, QPoint(0, 0)) for widget in (panel.constraints_form, sentence))
+    assert said.y() < form.y() if width == 400 else said.x() > form.x()
+
+
 def test_a_mistake_is_said_under_its_field_and_keeps_the_answer(
     qtbot: QtBot, panel: AdvisorPanel, engine: Recorder
 ) -> None:
@@ -171,6 +182,7 @@ def test_a_mistake_is_said_under_its_field_and_keeps_the_answer(
     qtbot.waitUntil(lambda: "amount of money" in line.accessibleDescription())
     assert len(engine.asked) == asked
     assert shown_text(panel).startswith("Rent 2 × L40S")
+    assert panel.earlier.isVisible()
     line.setText("$1,200")
     qtbot.waitUntil(lambda: len(engine.asked) > asked)
     assert engine.asked[-1].budget_usd == 1200

@@ -103,6 +103,7 @@ def test_how_sure_says_what_to_do(page: ResultPage) -> None:
 
 def test_rejected_ones_are_filtered(page: ResultPage) -> None:
     page.show_recommendation(recommendation(), "")
+    page.tabs.setCurrentWidget(page.rejected)
     page.rejected.filter.setText("t4 21")
     assert page.rejected.list.show_only("t4 21") == 1
     tops = page.rejected.list

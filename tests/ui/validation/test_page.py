@@ -17,6 +17,7 @@ from gpuscope.advisor.validation.studying import StudyResult
 from gpuscope.domain.base import Range
 from gpuscope.engine.validate import OwnRun, OwnRuns, ValidationReport
 from gpuscope.ui import theme
+from gpuscope.ui.validation.kept import KeptValidation, ValidationStore
 from gpuscope.ui.validation.page import ValidationPage
 from gpuscope.ui.validation.scatter import describe
 from tests.ui.panel_pictures import colours_in, save_picture
@@ -84,7 +85,7 @@ def page(qtbot: QtBot, qapp: QApplication, engine: Engine) -> ValidationPage:
     widget = ValidationPage(None, engine.run, lambda: OWN)
     qtbot.addWidget(widget)
     widget.show()
-    qtbot.waitUntil(lambda: not widget._reading.busy)
+    qtbot.waitUntil(lambda: not widget._reading.busy and not widget._recalling.busy)
     return widget
 
 
@@ -95,6 +96,8 @@ def cells(page: ValidationPage, row: int) -> list[str]:
 def test_nothing_is_computed_before_it_is_asked_for(page: ValidationPage) -> None:
     assert page.start_button.isEnabled()
     assert not page.progress.isVisible()
+    assert not page.published.isVisible()
+    assert "Nothing has been compared" in page.nothing.text()
     assert "1 of 1 runs" in page.own_sentence.text()
     assert page.own_table.rowCount() == 1
 
@@ -135,6 +138,37 @@ def test_closing_ends_the_work(qtbot: QtBot, page: ValidationPage) -> None:
     qtbot.keyClick(page, Qt.Key.Key_Escape)
     assert not page.isVisible()
     assert not page.work.busy
+    page.show()
+    assert page.table.rowCount() == 1
+    assert "It was stopped" in page.sentence.text()
+
+
+def test_the_last_whole_comparison_is_there_again(
+    qtbot: QtBot, page: ValidationPage, engine: Engine, tmp_path: Path
+) -> None:
+    engine.go_on.set()
+    page.start()
+    qtbot.waitUntil(lambda: page.start_button.isEnabled() and not page._keeping.busy)
+    again = ValidationPage(None, engine.run, lambda: OWN)
+    qtbot.addWidget(again)
+    again.show()
+    qtbot.waitUntil(lambda: again.table.rowCount() == 3)
+    assert again.table.as_tsv() == page.table.as_tsv()
+    assert again.decisions.rowCount() == 1
+    assert len(again.scatter.shown_outcomes()) == 30
+    assert "compare again after an update" in again.sentence.text()
+    assert again.start_button.isEnabled()
+
+
+def test_a_damaged_memory_counts_as_none(tmp_path: Path) -> None:
+    store = ValidationStore(tmp_path / "validation.msgpack")
+    assert store.read() is None
+    (tmp_path / "validation.msgpack").write_bytes(b"\x00no")
+    assert store.read() is None
+    kept = KeptValidation(day="2026-11-30", report=ValidationReport(studies=(), own=OWN), outcomes=())
+    ValidationStore(tmp_path / "none" / "validation.msgpack").write(kept)  # cannot be written: nothing is kept
+    store.write(kept)
+    assert store.read() == kept
 
 
 def test_a_mark_says_what_it_is() -> None:

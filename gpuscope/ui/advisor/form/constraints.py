@@ -25,6 +25,8 @@ from gpuscope.ui.theme import GRID
 from gpuscope.ui.widgets.checklist_button import ChecklistButton
 from gpuscope.ui.widgets.section import Section
 
+_WHOLE = "needs"
+"""Name of the fold around all sections, where it is remembered which are open."""
 NOTE_MS = 500
 """Changes that follow each other faster are undone together."""
 
@@ -70,6 +72,7 @@ class ConstraintsForm(QWidget):
         self._history = FormHistory(store.last)
         self._lay_out()
         self._fill(store.last)
+        self._restore_open()
         self._connect_tools()
         self._follow()
 
@@ -190,6 +193,24 @@ class ConstraintsForm(QWidget):
         self.tools.preset_chosen.connect(self.set_texts)
         self.tools.save_requested.connect(lambda name: self.tools.save_as(name, self.texts()))
         self.tools.failed.connect(self.failed)
+
+    def _restore_open(self) -> None:
+        """As it was left the last time; from now on every change is remembered."""
+        opened = self._store.open_sections
+        for name, fold in self._folds().items():
+            if opened is not None:
+                fold.set_open(name in opened)
+            fold.toggled.connect(self._keep_open)
+
+    def _folds(self) -> dict[str, Section]:
+        return {_WHOLE: self.fold, **{section.name: section.fold for section in self.sections}}
+
+    def _keep_open(self) -> None:
+        names = tuple(name for name, fold in self._folds().items() if fold.is_open)
+        try:
+            self._store.keep_open_sections(names)
+        except UsageError as error:
+            self.failed.emit(str(error))
 
     # -- changes -----------------------------------------------------------------------------------------------
 

@@ -18,6 +18,8 @@ class _Remembered(Value, frozen=True, kw_only=True):
     """The file's content."""
 
     last: ConstraintTexts = ConstraintTexts()
+    open_sections: tuple[str, ...] | None = None
+    """Names of the sections that were unfolded; None: never changed."""
     presets: dict[str, dict[str, ConstraintTexts]] = {}
     """By project, then by name."""
 
@@ -43,6 +45,20 @@ class PresetStore:
         """
         if texts != self._content.last:
             self._write(msgspec.structs.replace(self._content, last=texts))
+
+    @property
+    def open_sections(self) -> tuple[str, ...] | None:
+        """Names of the sections that were unfolded; None: the person never folded or unfolded one."""
+        return self._content.open_sections
+
+    def keep_open_sections(self, names: tuple[str, ...]) -> None:
+        """Remember which sections are unfolded.
+
+        Raises:
+            UsageError: the file cannot be written.
+        """
+        if names != self._content.open_sections:
+            self._write(msgspec.structs.replace(self._content, open_sections=names))
 
     def names(self, project: str) -> list[str]:
         """Names of a project's presets."""

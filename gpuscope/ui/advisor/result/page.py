@@ -13,6 +13,7 @@ from gpuscope.ui.advisor.result.plot import CostTimePlot
 from gpuscope.ui.advisor.result.rejected import RejectedPage
 from gpuscope.ui.advisor.result.robustness import RobustnessPage
 from gpuscope.ui.advisor.result.serving import ServingPage
+from gpuscope.ui.advisor.result.table import Rows
 from gpuscope.ui.advisor.result.table_view import CandidateTable
 from gpuscope.ui.advisor.result.verdict import VerdictView
 from gpuscope.ui.theme import GRID
@@ -43,6 +44,7 @@ class ResultPage(QWidget):
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
         self.tabs.setUsesScrollButtons(True)
+        self.tabs.tabBar().setAccessibleName(self.tr("What is shown of the answer"))
         self.tabs.addTab(self.plot, self.tr("Plot"))
         self.tabs.addTab(self.why, self.tr("Why"))
         self.tabs.addTab(self.ownership, self.tr("Own or rent"))
@@ -53,12 +55,18 @@ class ResultPage(QWidget):
         self.table.chosen.connect(self._on_chosen)
         self.plot.chosen.connect(self.table.choose)
 
-    def show_recommendation(self, recommendation: Recommendation, basis: str) -> None:
-        """Replace everything; a configuration that the person picked stays chosen, else it is the recommended one."""
+    def show_recommendation(self, recommendation: Recommendation, basis: str, rows: Rows | None = None) -> None:
+        """Replace everything; a configuration that the person picked stays chosen, else it is the recommended one.
+
+        Args:
+            recommendation: the answer.
+            basis: what it rests on, in a few words.
+            rows: the table's cells, where they have been worked out already.
+        """
         self._showing = True
         self._recommendation = recommendation
         self.verdict.show_recommendation(recommendation, basis)
-        self.table.show_recommendation(recommendation)
+        self.table.show_recommendation(recommendation, rows)
         self.table.setVisible(bool(recommendation.candidates))
         self.plot.show_recommendation(recommendation)
         self.rejected.show_rejected(recommendation.rejected)
@@ -67,11 +75,11 @@ class ResultPage(QWidget):
         self._show_tab(self.serving, shown=any(each.serving is not None for each in recommendation.candidates))
         self._show_tab(self.ownership, shown=any(each.cost_over_years for each in recommendation.candidates))
         self.robustness.show_recommendation(recommendation)
-        self._show_candidate(None)
         number = self._number_of(self._picked)
         if number is not None:
             self.table.choose(number)
-        elif not recommendation.candidates:
+        else:
+            self._show_candidate(None)
             self.tabs.setCurrentWidget(self.rejected)
         self._showing = False
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
-from PySide6.QtGui import QBrush, QColor
+from PySide6.QtGui import QBrush, QColor, QShowEvent
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from gpuscope.domain.recommendation import Rejected
@@ -82,6 +82,7 @@ class RejectedPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         """Empty until the list is shown something."""
         super().__init__(parent)
+        self._waiting: tuple[Rejected, ...] | None = None
         self.list = RejectedList(self)
         self.filter = QLineEdit(self)
         self.filter.setPlaceholderText(self.tr("Filter, such as L40S or memory"))
@@ -95,9 +96,21 @@ class RejectedPage(QWidget):
         column.addWidget(self.list, 1)
 
     def show_rejected(self, rejected: tuple[Rejected, ...]) -> None:
-        """Replace the list; the filter stays."""
-        self.list.show_rejected(rejected)
-        self.list.show_only(self.filter.text())
+        """Replace the list; the filter stays. The lines, hundreds of them, are made once somebody looks."""
+        self._waiting = rejected
+        if self.isVisible():
+            self._fill()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Make the lines that nobody had looked at."""
+        super().showEvent(event)
+        self._fill()
+
+    def _fill(self) -> None:
+        if self._waiting is not None:
+            self.list.show_rejected(self._waiting)
+            self.list.show_only(self.filter.text())
+            self._waiting = None
 
 
 def _title(code: str) -> str:
@@ -118,7 +131,8 @@ def _title(code: str) -> str:
         "unknown_time": translate("Advisor", "Time not known"),
         "unknown_cost": translate("Advisor", "Cost not known"),
         "not_asked": translate("Advisor", "Not among those asked for"),
-        "latency": translate("Advisor", "Too slow for the latency asked for"),
+        "minimum_memory": translate("Advisor", "Less memory than asked for"),
+        "serving": translate("Advisor", "Misses a target of the service"),
         "ecc": translate("Advisor", "Memory without ECC"),
         "form_factor": translate("Advisor", "Another form factor"),
         "interconnect": translate("Advisor", "Another interconnect"),

@@ -24,6 +24,15 @@ Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 
 
+Rows = list[list[Cell]]
+"""A line for each candidate, a cell for each column."""
+
+
+def rows_of(recommendation: Recommendation) -> Rows:
+    """The cells of all candidates: of hundreds this takes longer than a frame, so it is done beside the window."""
+    return [[cell(candidate, column) for column in Column] for candidate in recommendation.candidates]
+
+
 class CandidateModel(QAbstractTableModel):
     """One row a candidate, in the advisor's order until a column is chosen to sort by."""
 
@@ -36,12 +45,12 @@ class CandidateModel(QAbstractTableModel):
         self._recommended: int | None = None
         self._scales: dict[tuple[str, Column], tuple[float, float]] = {}
 
-    def show(self, recommendation: Recommendation) -> None:
-        """Replace all rows."""
+    def show(self, recommendation: Recommendation, rows: Rows | None = None) -> None:
+        """Replace all rows; `rows` are those of `rows_of`, where they have been worked out already."""
         self.beginResetModel()
         self._candidates = recommendation.candidates
         self._recommended = recommendation.recommended
-        self._cells = [[cell(candidate, column) for column in Column] for candidate in self._candidates]
+        self._cells = rows_of(recommendation) if rows is None else rows
         self._order = list(range(len(self._candidates)))
         self._scales = self._common_scales()
         self.endResetModel()

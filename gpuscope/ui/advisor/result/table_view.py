@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView,
 from gpuscope.domain.recommendation import Recommendation
 from gpuscope.ui.advisor.result.cells import SERVICE_COLUMNS, Column
 from gpuscope.ui.advisor.result.range_delegate import ROW_HEIGHT, RangeDelegate, cell_width
-from gpuscope.ui.advisor.result.table import CandidateModel
+from gpuscope.ui.advisor.result.table import CandidateModel, Rows
 from gpuscope.ui.theme import GRID
 
 CONFIGURATION_WIDTHS = (19 * GRID, 28 * GRID)
@@ -79,9 +79,9 @@ class CandidateTable(QTableView):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._show_menu)
 
-    def show_recommendation(self, recommendation: Recommendation) -> None:
-        """Replace the rows, keep the sorting."""
-        self.candidates.show(recommendation)
+    def show_recommendation(self, recommendation: Recommendation, rows: Rows | None = None) -> None:
+        """Replace the rows, keep the sorting; `rows` are those of `rows_of`, where they are there already."""
+        self.candidates.show(recommendation, rows)
         head = self.horizontalHeader()
         self.candidates.sort(head.sortIndicatorSection(), head.sortIndicatorOrder())
         self._figure_widths = {column: self._figure_width(column) for column in Column}
