@@ -2,6 +2,7 @@
 #
 #   make run      profile the bundled training example, recommend a GPU for it, open the window
 #   make test     all checks: style, types, layers, tests
+#   make fuzz     10 000 damaged files for every reader of other programs' files
 #   make bench    what gpuscope itself costs, side by side with a bare baseline
 #   make accuracy fit the time model's constants again and write docs/accuracy-time.md: predicted against published
 #   make package  the one-folder app dist/gpuscope/gpuscope
@@ -16,7 +17,7 @@ SETUP := installers/linux/setup.sh
 VENV_PYTHON := .venv/bin/python
 APP := dist/gpuscope/gpuscope
 
-.PHONY: run test bench accuracy package clean
+.PHONY: run test fuzz bench accuracy package clean
 
 run:
 	@$(SETUP) run
@@ -25,6 +26,10 @@ run:
 test:
 	@$(SETUP) test
 	@installers/linux/check.sh
+
+fuzz:
+	@$(SETUP) test
+	$(VENV_PYTHON) -m tests.fuzz
 
 bench:
 	@$(SETUP) test

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from tests.bench import advising, drawing, probing, recording
+from tests.bench import advising, drawing, probing, reading, recording
 from tests.bench.measure import HEADING
 
 BENCHMARKS = {
@@ -13,6 +13,7 @@ BENCHMARKS = {
     "probing": lambda: probing.run(rounds=5),
     "drawing": lambda: drawing.run(rounds=7),
     "advising": lambda: advising.run(rounds=7),
+    "reading": lambda: reading.run(rounds=3),
     "advising again": lambda: advising.run_again(rounds=7),
 }
 

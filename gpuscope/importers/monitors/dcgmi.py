@@ -81,7 +81,10 @@ def read_stats(data: bytes) -> Reading:
     reading = Reading(STATS_KIND, STATS_DESCRIPTION)
     for part in re.split(r"(?=\|\s*GPU ID:)", text)[1:]:
         match = _GPU.search(part)
-        assert match is not None
+        if match is None:
+            sentence = "A table without a readable GPU ID was left out."
+            reading.notes.append(Note(code="lost", sentence=sentence))
+            continue
         matches = [_ROW.match(line) for line in part.split("\n")]
         _add_job(reading, int(match.group(1)), {row.group(1): row.group(2) for row in matches if row is not None})
     return reading

@@ -57,7 +57,7 @@ def read_gpuz(data: bytes) -> Reading:
         reading.notes.append(Note(code="lost", sentence=sentence))
     add_encoding(reading, encoding)
     lines = [line for line in text.split("\n") if line.strip()]
-    names = heading_of(lines[0])
+    names = heading_of(lines[0]) if lines else []
     rows = [line for line in lines[1:] if heading_of(line) != names]
     read_rows(reading, rows, [_gpuz_target(name) for name in names], lambda key: _device(key, 0))
     for track in reading.tracks.values():
@@ -177,7 +177,7 @@ def _nvitop_target(name: str) -> Target | None:
 
 def _add_process(reading: Reading, match: re.Match[str], text: str, physical: dict[str, str]) -> None:
     pid, cuda, gpu, unit = match.groups()
-    memory = float(text) * _NVITOP_SCALES.get(unit, 1.0) if re.fullmatch(r"[\d.]+", text) else None
+    memory = float(text) * _NVITOP_SCALES.get(unit, 1.0) if re.fullmatch(r"\d+(?:\.\d*)?", text) else None
     reading.processes.append(
         ImportedProcess(
             pid=int(pid), device=f"GPU {gpu}", memory_bytes=None if memory is None else round(memory), kind="compute"
