@@ -6,10 +6,10 @@ import re
 
 from gpuscope.domain.footprint import PeakAt
 from gpuscope.domain.imported import AllocatorDetails
+from gpuscope.domain.units import MIB
 from gpuscope.importers.reading import Note
 
-_MIB = 1024**2
-_WIDE_APART = 0.1
+WIDE_APART = 0.1
 """Share of the reserved memory that lies fallow, from which on it is worth a word."""
 _EXPANDABLE = re.compile(r"expandable_segments\s*:\s*(true|false)", re.IGNORECASE)
 _CONFIGURATIONS = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF")
@@ -27,9 +27,11 @@ def snapshot_notes(devices: tuple[AllocatorDetails, ...]) -> list[Note]:
 
 def _history(details: AllocatorDetails) -> Note | None:
     if details.trace_peak_bytes is None:
-        sentence = f"GPU {details.device}: no history was recorded, so there is no course over time; call "
-        sentence += "torch.cuda.memory._record_memory_history() before the run."
-        return Note(code="missing", sentence=sentence)
+        return Note(
+            code="missing",
+            sentence=f"GPU {details.device}: no history was recorded, so there is no course over time; call "
+            "torch.cuda.memory._record_memory_history() before the run.",
+        )
     if details.has_times:
         return None
     sentence = f"GPU {details.device}: the history has no time stamps: its events are counted instead."
@@ -38,12 +40,12 @@ def _history(details: AllocatorDetails) -> Note | None:
 
 def _fragmented(details: AllocatorDetails) -> Note | None:
     split, reserved = details.inactive_split_bytes or 0, details.reserved_bytes or 0
-    if split <= _WIDE_APART * reserved:
+    if split <= WIDE_APART * reserved:
         return None
     sentence = (
-        f"GPU {details.device}: {split / _MIB:.0f} of {reserved / _MIB:.0f} MiB reserved are free parts of segments "
+        f"GPU {details.device}: {split / MIB:.0f} of {reserved / MIB:.0f} MiB reserved are free parts of segments "
+        "in use: fragmentation."
     )
-    sentence += "in use: fragmentation."
     return Note(code="finding", sentence=sentence)
 
 
@@ -52,9 +54,9 @@ def _pools(details: AllocatorDetails) -> Note | None:
     if not fallow:
         return None
     sentence = (
-        f"GPU {details.device}: {fallow / _MIB:.0f} MiB lie unused in private pools (CUDA graphs), where no other "
+        f"GPU {details.device}: {fallow / MIB:.0f} MiB lie unused in private pools (CUDA graphs), where no other "
+        "allocation can use them."
     )
-    sentence += "allocation can use them."
     return Note(code="finding", sentence=sentence)
 
 
@@ -62,9 +64,9 @@ def _out_of_memory(details: AllocatorDetails) -> list[Note]:
     notes = []
     for moment in details.moments:
         free = moment.device_free_bytes
-        left = "" if free is None else f" when {free / _MIB:.0f} MiB were free on the device"
+        left = "" if free is None else f" when {free / MIB:.0f} MiB were free on the device"
         sentence = (
-            f"GPU {details.device} ran out of memory: {moment.requested_bytes / _MIB:.0f} MiB were asked for{left}"
+            f"GPU {details.device} ran out of memory: {moment.requested_bytes / MIB:.0f} MiB were asked for{left}"
         )
         notes.append(Note(code="finding", sentence=f"{sentence}{_at(moment.place)}."))
     return notes
@@ -108,9 +110,9 @@ def summary_notes(details: AllocatorDetails) -> list[Note]:
         sentence = f"{name}: the cache had to be emptied {_times(details.retries)} to meet a request: memory is short."
         notes.append(Note(code="finding", sentence=sentence))
     allocated, reserved = details.allocated_bytes, details.reserved_bytes
-    if allocated is not None and reserved is not None and reserved - allocated > _WIDE_APART * reserved:
+    if allocated is not None and reserved is not None and reserved - allocated > WIDE_APART * reserved:
         sentence = (
-            f"{name}: {(reserved - allocated) / _MIB:.0f} MiB are reserved but not allocated: fragmentation or cache."
+            f"{name}: {(reserved - allocated) / MIB:.0f} MiB are reserved but not allocated: fragmentation or cache."
         )
         notes.append(Note(code="finding", sentence=sentence))
     return notes

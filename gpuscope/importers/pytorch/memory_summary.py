@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from gpuscope.domain.device import Device
 from gpuscope.domain.imported import AllocatorDetails
+from gpuscope.domain.units import GIB, KIB, MIB
 from gpuscope.errors import UsageError
 from gpuscope.importers.pytorch.allocator_notes import summary_notes
 from gpuscope.importers.reading import ImportedEvent, Note, Reading, Track
@@ -33,8 +34,8 @@ _STATISTIC = re.compile(
     r"""["']?\s*[:,=]\s*(\d{1,19})\b"""
 )
 _UNITS = {
-    "": 1, "B": 1, "KB": 1024, "MB": 1024**2, "GB": 1024**3, "TB": 1024**4, "PB": 1024**5, "KIB": 1024,
-    "MIB": 1024**2, "GIB": 1024**3, "TIB": 1024**4, "PIB": 1024**5, "K": 1000, "M": 1000**2,
+    "": 1, "B": 1, "KB": KIB, "MB": MIB, "GB": GIB, "TB": KIB * GIB, "PB": MIB * GIB, "KIB": KIB, "MIB": MIB,
+    "GIB": GIB, "TIB": KIB * GIB, "PIB": MIB * GIB, "K": 1000, "M": 1000**2,
 }  # fmt: skip
 """K and M without B are thousands and millions of allocations."""
 _METRICS = {

@@ -37,7 +37,7 @@ class Budget:
 
 def size_of(value: Any) -> int:
     """Bytes; 0 where it is no number of bytes."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_BYTES else 0
+    return known_size(value) or 0
 
 
 def known_size(value: Any) -> int | None:

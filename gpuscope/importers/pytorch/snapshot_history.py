@@ -71,10 +71,8 @@ def _add_curves(
     before, highest, net = _base(changes, state.allocated)
     mapped_before, mapped_highest, _ = _base(mapped, state.reserved)
     history.trace_peak, history.trace_net = highest, net
-    history.peak_allocated, history.peak_reserved = (
-        before + highest,
-        max(state.reserved, mapped_before + mapped_highest),
-    )
+    history.peak_allocated = before + highest
+    history.peak_reserved = max(state.reserved, mapped_before + mapped_highest)
     allocated, reserved = before, mapped_before
     for number, (entry, change, segment) in enumerate(zip(entries, changes, mapped, strict=True)):
         if change or segment:

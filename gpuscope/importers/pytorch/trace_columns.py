@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,8 @@ _MOST_US = 1e16
 _MOST_WHOLE = 2**62
 _MOST_DEVICES = 4095
 NO_NUMBER = -1
+OPTIMIZER_PREFIX, LOADER_PREFIX = "Optimizer.step#", "enumerate(DataLoader)"
+"""How the names of the ranges begin that PyTorch itself marks."""
 
 
 def _floats() -> array[float]:
@@ -200,6 +202,14 @@ class TraceColumns:
             memory.change.append(_whole(told.size, missing=0))
             memory.allocated.append(_number(told.allocated))
             memory.reserved.append(_number(told.reserved))
+
+    def annotated(self) -> Iterator[tuple[float, float, str, int]]:
+        """Beginning, duration (µs), name and thread of each annotated range."""
+        spans, names = self.annotations, self.names.in_order
+        for start_us, duration_us, key, thread in zip(
+            spans.start_us, spans.duration_us, spans.key, spans.thread, strict=True
+        ):
+            yield start_us, duration_us, names[key], thread
 
 
 def _operator_key(event: TraceEvent) -> tuple[str, bytes, bytes, bytes]:

@@ -13,10 +13,10 @@ class Arguments(
     rename={
         "external": "External id", "external_old": "external id", "device_id": "Device Id",
         "device_type": "Device Type", "allocated": "Total Allocated", "reserved": "Total Reserved",
-        "size": "Bytes", "copied": "bytes", "dims": "Input Dims", "dims_old": "Input dims", "types": "Input type",
-        "concrete": "Concrete Inputs", "sequence": "Sequence number", "collective": "Collective name",
+        "size": "Bytes", "dims": "Input Dims", "dims_old": "Input dims", "types": "Input type",
+        "concrete": "Concrete Inputs", "collective": "Collective name",
         "message_in": "In msg nelems", "message_out": "Out msg nelems", "message_dtype": "dtype",
-        "group_size": "Group size", "python_id": "Python id", "python_parent": "Python parent id",
+        "group_size": "Group size",
     },
 ):  # fmt: skip
     """`args` of an event. Names as torch 1.8 to 2.13 write them; values may be of any type in a damaged file."""
@@ -25,27 +25,20 @@ class Arguments(
     external_old: Any = None
     correlation: Any = None
     device: Any = None
-    stream: Any = None
     device_id: Any = None
     device_type: Any = None
     allocated: Any = None
     reserved: Any = None
     size: Any = None
-    copied: Any = None
     dims: msgspec.Raw = msgspec.Raw(b"")
     dims_old: msgspec.Raw = msgspec.Raw(b"")
     types: msgspec.Raw = msgspec.Raw(b"")
     concrete: msgspec.Raw = msgspec.Raw(b"")
-    sequence: Any = None
     collective: Any = None
     message_in: Any = None
     message_out: Any = None
     message_dtype: Any = None
     group_size: Any = None
-    python_id: Any = None
-    python_parent: Any = None
-    name: Any = None
-    labels: Any = None
 
 
 class TraceEvent(msgspec.Struct, gc=False):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpuscope.domain.footprint import PeakAt
 from gpuscope.domain.imported import TracedMemory
+from gpuscope.importers.pytorch.intervals import Floats
 from gpuscope.importers.pytorch.trace_columns import MemoryEvents, TraceColumns
 from gpuscope.importers.pytorch.trace_nesting import NOBODY, Nesting
 
@@ -15,8 +15,6 @@ CPU = 0
 
 HOST = "CPU"
 """What the memory of the host is called: its tensors are no load for a GPU."""
-
-Floats = NDArray[np.float64]
 
 
 def allocated_over_time(events: MemoryEvents) -> tuple[Floats, Floats, Floats, bool]:

@@ -8,15 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuscope.importers.pytorch.trace_columns import Spans, TraceColumns
+from gpuscope.importers.pytorch.trace_columns import LOADER_PREFIX, OPTIMIZER_PREFIX, Spans, TraceColumns
 
 NOBODY = -1
 _MOST_DEPTH = 1000
 """Operators of real programs call each other some tens deep."""
 FORWARD, BACKWARD, OPTIMIZER, DATA_LOADER = "forward", "backward", "optimizer", "data_loader"
 _BACKWARD_PREFIX = "autograd::engine::evaluate_function"
-_OPTIMIZER_PREFIX = "Optimizer.step#"
-_LOADER_PREFIX = "enumerate(DataLoader)"
 
 
 @dataclass(slots=True)
@@ -74,7 +72,7 @@ def nesting_of(columns: TraceColumns) -> Nesting:
         starts_us=starts,
         ends_us=ends,
     )
-    threads = np.array(operators.thread)
+    threads, taken = np.array(operators.thread), np.zeros(len(starts))
     backward = {
         number for number, key in enumerate(columns.operator_keys.in_order) if key[0].startswith(_BACKWARD_PREFIX)
     }
@@ -82,7 +80,8 @@ def nesting_of(columns: TraceColumns) -> Nesting:
         mine = np.flatnonzero(threads == thread)
         order = mine[np.lexsort((-ends[mine], starts[mine]))]
         nesting.order[thread] = order
-        _walk(nesting, order, marks.get(thread, []), operators, backward)
+        _walk(nesting, order, marks.get(thread, []), operators, backward, taken)
+    nesting.own_us = np.maximum(0.0, nesting.own_us - taken)
     return nesting
 
 
@@ -92,11 +91,11 @@ def _walk(
     marks: list[tuple[float, float, str]],
     operators: Spans,
     backward: set[int],
+    taken: NDArray[np.float64],
 ) -> None:
-    """Callers, phases and own times of one thread's operators."""
+    """Callers and phases of one thread's operators; adds what each calls to what is `taken` of its caller's time."""
     stack: list[tuple[float, int, str]] = []
     starts, ends = nesting.starts_us[order].tolist(), nesting.ends_us[order].tolist()
-    taken = np.zeros(len(nesting.own_us)) if len(order) else nesting.own_us
     mark, phase, parent = 0, nesting.phase, nesting.parent
     marked_until, marked = -1.0, FORWARD
     for operator, start_us, end_us in zip(order.tolist(), starts, ends, strict=True):
@@ -117,19 +116,14 @@ def _walk(
             inherited = marked
         phase[operator] = inherited
         stack.append((end_us, operator, inherited))
-    nesting.own_us[order] = np.maximum(0.0, nesting.own_us[order] - taken[order])
 
 
 def _phase_marks(columns: TraceColumns) -> dict[int, list[tuple[float, float, str]]]:
     """By thread: beginning, end and phase of the ranges that PyTorch itself marks, in order."""
     marks: dict[int, list[tuple[float, float, str]]] = defaultdict(list)
-    spans, names = columns.annotations, columns.names.in_order
-    for start_us, duration_us, key, thread in zip(
-        spans.start_us, spans.duration_us, spans.key, spans.thread, strict=True
-    ):
-        name = names[key]
-        if name.startswith((_OPTIMIZER_PREFIX, _LOADER_PREFIX)):
-            phase = OPTIMIZER if name.startswith(_OPTIMIZER_PREFIX) else DATA_LOADER
+    for start_us, duration_us, name, thread in columns.annotated():
+        if name.startswith((OPTIMIZER_PREFIX, LOADER_PREFIX)):
+            phase = OPTIMIZER if name.startswith(OPTIMIZER_PREFIX) else DATA_LOADER
             marks[thread].append((start_us, start_us + duration_us, phase))
     for ranges in marks.values():
         ranges.sort()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from gpuscope.domain.imported import TraceDetails, TracedMemory
+from gpuscope.domain.units import MIB
+from gpuscope.importers.pytorch.allocator_notes import WIDE_APART
 from gpuscope.importers.pytorch.json_stream import EventStream
 from gpuscope.importers.pytorch.trace_columns import TraceColumns
 from gpuscope.importers.reading import Note
-
-_WIDE_APART = 0.1
 
 
 def notes_of(columns: TraceColumns, stream: EventStream, cut_at: int | None, details: TraceDetails) -> list[Note]:
@@ -28,10 +28,13 @@ def notes_of(columns: TraceColumns, stream: EventStream, cut_at: int | None, det
 
 def _fragmentation(memory: TracedMemory) -> Note | None:
     allocated, reserved = memory.peak_allocated_bytes, memory.reserved_at_peak_bytes
-    if allocated is None or reserved is None or reserved - allocated <= _WIDE_APART * reserved:
+    if allocated is None or reserved is None or reserved - allocated <= WIDE_APART * reserved:
         return None
-    sentence = f"{memory.device}: at its peak {reserved - allocated} bytes were reserved but not allocated: "
-    return Note(code="finding", sentence=f"{sentence}fragmentation or cache.")
+    return Note(
+        code="finding",
+        sentence=f"{memory.device}: at its peak {(reserved - allocated) / MIB:.0f} MiB were reserved but not "
+        "allocated: fragmentation or cache.",
+    )
 
 
 def _losses(columns: TraceColumns, stream: EventStream, cut_at: int | None) -> list[Note]:

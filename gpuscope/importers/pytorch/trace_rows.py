@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuscope.importers.pytorch import intervals
+from gpuscope.importers.pytorch.intervals import Floats
 from gpuscope.importers.pytorch.trace_columns import TraceColumns
 from gpuscope.importers.pytorch.trace_nesting import BACKWARD, NOBODY, Nesting
 
@@ -17,7 +18,6 @@ UNKNOWN_OPERATOR = "kernels without an operator"
 """Row of the work whose launch is not in the trace or lies in no operator: CUDA graphs, libraries."""
 
 Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 def operator_rows(

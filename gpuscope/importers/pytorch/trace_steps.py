@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from gpuscope.domain.imported import TracedStep
 from gpuscope.importers.pytorch import intervals
-from gpuscope.importers.pytorch.trace_columns import Spans, TraceColumns
+from gpuscope.importers.pytorch.trace_columns import LOADER_PREFIX, OPTIMIZER_PREFIX, TraceColumns
 
 BY_PROFILER, BY_OPTIMIZER = "ProfilerStep", "Optimizer.step"
 _PROFILER_STEP = re.compile(r"ProfilerStep#(\d+)")
-_OPTIMIZER_PREFIX, _LOADER_PREFIX = "Optimizer.step#", "enumerate(DataLoader)"
 _FEWEST_OPTIMIZER_STEPS = 3
 """The first call only marks where the first whole step begins; two whole ones make it a rhythm."""
 _STUB_SHARE = 0.05
@@ -81,14 +80,14 @@ def steps_of(columns: TraceColumns, launched: Launched) -> Steps:
 
 def optimizer_of(columns: TraceColumns) -> str | None:
     """Class of the optimizer that is called most (`Optimizer.step#AdamW.step`); None: the trace marks no call."""
-    calls = Counter(name for _, _, name, _ in _annotated(columns) if name.startswith(_OPTIMIZER_PREFIX))
+    calls = Counter(name for _, _, name, _ in columns.annotated() if name.startswith(OPTIMIZER_PREFIX))
     most = calls.most_common(1)
-    return most[0][0].removeprefix(_OPTIMIZER_PREFIX).removesuffix(".step") if most else None
+    return most[0][0].removeprefix(OPTIMIZER_PREFIX).removesuffix(".step") if most else None
 
 
 def data_loader_s(columns: TraceColumns, steps: list[tuple[float, float]]) -> float | None:
     """Seconds of a mean step inside the DataLoader's next; None where nothing tells."""
-    waits = [(start, duration) for start, duration, name, _ in _annotated(columns) if name.startswith(_LOADER_PREFIX)]
+    waits = [(start, duration) for start, duration, name, _ in columns.annotated() if name.startswith(LOADER_PREFIX)]
     if not steps or not waits:
         return None
     starts, durations = np.array(waits).T
@@ -99,7 +98,7 @@ def data_loader_s(columns: TraceColumns, steps: list[tuple[float, float]]) -> fl
 def _profiler_steps(columns: TraceColumns) -> list[tuple[str, float, float]]:
     """Name, beginning and end, in order."""
     by_thread: dict[int, list[tuple[float, float, str]]] = defaultdict(list)
-    for start_us, duration_us, name, thread in _annotated(columns):
+    for start_us, duration_us, name, thread in columns.annotated():
         if _PROFILER_STEP.fullmatch(name):
             by_thread[thread].append((start_us, start_us + duration_us, name))
     most = max(by_thread.values(), key=len, default=[])
@@ -109,8 +108,8 @@ def _profiler_steps(columns: TraceColumns) -> list[tuple[str, float, float]]:
 def _optimizer_steps(columns: TraceColumns) -> list[tuple[str, float, float]]:
     """From the end of one call of the optimizer to the end of the next."""
     calls: dict[tuple[int, str], list[float]] = defaultdict(list)
-    for start_us, duration_us, name, thread in _annotated(columns):
-        if name.startswith(_OPTIMIZER_PREFIX):
+    for start_us, duration_us, name, thread in columns.annotated():
+        if name.startswith(OPTIMIZER_PREFIX):
             calls[thread, name].append(start_us + duration_us)
     busiest: list[float] = max(calls.values(), key=len, default=[])
     ends = sorted(busiest)
@@ -118,15 +117,4 @@ def _optimizer_steps(columns: TraceColumns) -> list[tuple[str, float, float]]:
         return []
     return [
         (f"step {number}", start_us, end_us) for number, (start_us, end_us) in enumerate(itertools.pairwise(ends), 1)
-    ]
-
-
-def _annotated(columns: TraceColumns) -> list[tuple[float, float, str, int]]:
-    spans: Spans = columns.annotations
-    names = columns.names.in_order
-    return [
-        (start_us, duration_us, names[key], thread)
-        for start_us, duration_us, key, thread in zip(
-            spans.start_us, spans.duration_us, spans.key, spans.thread, strict=True
-        )
     ]

@@ -56,6 +56,8 @@ class _Machine:
         self._marks: list[int] = []
         self._memo: dict[int, Any] = {}
         self._depth: dict[int, int] = {}
+        self._used_again: set[int] = set()
+        """Containers that were taken from the memo or doubled, so that they may stand in another one."""
 
     def run(self) -> Any:
         data, operations = self._data, _OPERATIONS
@@ -125,8 +127,10 @@ class _Machine:
         depth = self._depth.get(id(container), 1)
         for part in parts:
             if isinstance(part, (dict, list, tuple)):
-                if part is container:
-                    raise PickleRefusedError("The pickle is refused: one of its lists holds itself.")
+                if id(container) in self._used_again:
+                    raise PickleRefusedError(
+                        "The pickle is refused: a list of it grows after it was used, as one that holds itself does."
+                    )
                 depth = max(depth, self._depth.get(id(part), 1) + 1)
         if depth > MOST_DEPTH:
             raise PickleRefusedError(f"The pickle is refused: it is nested more than {MOST_DEPTH} deep.")
@@ -164,7 +168,15 @@ class _Machine:
         self._memo[len(self._memo)] = self._stack[-1]
 
     def recall(self, number: int) -> None:
-        self._stack.append(self._memo[number])
+        self._push_again(self._memo[number])
+
+    def double(self) -> None:
+        self._push_again(self._stack[-1])
+
+    def _push_again(self, value: Any) -> None:
+        if isinstance(value, (dict, list)):
+            self._used_again.add(id(value))
+        self._stack.append(value)
 
 
 def _printable(text: Any) -> str:
@@ -231,7 +243,7 @@ _OPERATIONS: dict[int, Callable[[_Machine], Any]] = {
     0x28: _Machine.mark,
     0x30: _Machine.pop,
     0x31: _Machine.since_mark,  # POP_MARK
-    0x32: lambda m: m.push(m._stack[-1]),
+    0x32: _Machine.double,
     0x4E: lambda m: m.push(None),
     0x88: lambda m: m.push(value=True),
     0x89: lambda m: m.push(value=False),

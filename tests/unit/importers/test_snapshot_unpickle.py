@@ -90,6 +90,19 @@ def test_a_list_that_holds_itself() -> None:
         plain_values(pickle.dumps(looped))
 
 
+def test_lists_and_dicts_that_hold_each_other() -> None:
+    outer: list[Any] = []
+    outer.append({"inner": (outer,)})
+    inner: dict[str, Any] = {}
+    inner["outer"] = [[inner]]
+    for looped in (outer, inner):
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            with pytest.raises(PickleRefusedError, match="holds itself"):
+                plain_values(pickle.dumps(looped, protocol))
+    with pytest.raises(PickleRefusedError, match="holds itself"):
+        plain_values(b"]2a.")  # a list, doubled, put into itself
+
+
 def test_keys_whose_hash_takes_for_ever() -> None:
     bomb = b"\x80\x02)" + b"2\x86" * 60 + b"}\x00"
     began_s = time.process_time()
