@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 
-_NO_ESCAPE = re.compile(rb'\\(?!["\\/bfnrtu])|[A-Za-z]:\\(?![\\/"])')
-"""A backslash that JSON does not know, or one right behind a drive letter: the file writes backslashes as they are."""
+_NO_ESCAPE = re.compile(rb'\\(?<!\\\\)(?:\\\\)*+(?:(?!["\\/bfnrtu])|[bfnrt]\w*\.py\()')
+"""A backslash that JSON does not know, or one before the name of a Python file and its line, as in `\\train.py(12)`."""
+_DRIVE = re.compile(rb':\\(?<=\b[A-Za-z]:\\)(?![\\/"])')
+"""One right behind a drive letter. Both patterns begin with what is rare, which makes their search fast."""
 _SINGLE_BACKSLASH = re.compile(rb'(?<!\\)\\(?![\\"]|u[0-9a-fA-F]{4})')
 _BARE_NUMBER = re.compile(rb"(?<=[:,\[])(\s*)-?(?:nan|inf|infinity)(?=\s*[,}\]])", re.IGNORECASE)
 _KEY_WITHOUT_QUOTE = re.compile(rb'([{,]\s*)([A-Za-z_][\w ]*)"(?=\s*:)')
@@ -19,8 +21,8 @@ _TO_BLANKS = bytes.maketrans(_CONTROLS, b" " * len(_CONTROLS))
 
 
 def writes_bare_backslashes(text: bytes) -> bool:
-    """Whether a piece of JSON holds a backslash that cannot be an escape."""
-    return b"\\" in text and _NO_ESCAPE.search(text) is not None
+    """Whether a piece of JSON holds a backslash that cannot be an escape: then it writes all as they are."""
+    return b"\\" in text and (_NO_ESCAPE.search(text) is not None or _DRIVE.search(text) is not None)
 
 
 def with_backslashes_escaped(text: bytes) -> bytes:

@@ -28,7 +28,7 @@ MOST_OBJECT_BYTES = 32 * 1024**2
 _BOUNDARY = re.compile(rb"\}\s*+(?:,\s*+)?(?=\{)")
 _FIRST_KEY = re.compile(rb'\s*+(?:,\s*+)?\{\s*+("[^"\\]{1,40}")')
 _ARRAY = re.compile(rb'"traceEvents"\s*:\s*\[')
-_ARRAY_END = re.compile(rb"\}\s*\]")
+_ARRAY_END = re.compile(rb"\}\s*+(?:,\s*+)?\]")
 _TAIL_BYTES = 65536
 """Ends of events are looked for in the last bytes of a piece first."""
 _MOST_JOINED = 16
@@ -75,6 +75,7 @@ class EventStream:
             if self._ended:
                 self._after = _bounded(self._after + piece)
                 continue
+            self._bare_backslashes = self._bare_backslashes or writes_bare_backslashes(piece)
             buffer += piece
             if not started:
                 start = self._start(buffer)
@@ -93,7 +94,7 @@ class EventStream:
             if self._ended:
                 self._after, buffer = self._after + buffer, b""
         if not started:
-            raise UsageError("The file holds no list of trace events.")
+            raise UsageError("The file holds no list of trace events, or was cut off before the first.")
         if not self._ended:
             yield self._counted(self._decode(buffer, before, final=True))
         self._take_facts(self._after)
@@ -137,8 +138,6 @@ class EventStream:
             return
 
     def _unescaped(self, text: bytes) -> bytes:
-        if not self._bare_backslashes and writes_bare_backslashes(text):
-            self._bare_backslashes = True
         if self._bare_backslashes and b"\\" in text:
             self.mended += 1
             return with_backslashes_escaped(text)

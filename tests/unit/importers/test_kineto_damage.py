@@ -76,6 +76,29 @@ def test_escapes_that_are_right_stay_as_they_are() -> None:
     assert told.functions[0].name == 'a\\b "c"\td/é'
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (rb"torch\nn\functional.py(3): relu", "torch\\nn\\functional.py(3): relu"),
+        (rb"C:\new\train.py(12): <module>", "C:\\new\\train.py(12): <module>"),
+        (rb"D:\users\beef\x.py(1): f", "D:\\users\\beef\\x.py(1): f"),
+        (rb"C:\\escaped\\new.py(1): f", "C:\\escaped\\new.py(1): f"),
+    ],
+)
+def test_paths_of_windows_however_they_are_written(written: bytes, meant: str) -> None:
+    data = trace([event("python_function", "NAME", 0, 5), operator("aten::mm", 0, 1)]).replace(b"NAME", written)
+    assert trace_of(read(data, "x")).functions[0].name == meant
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [(b"}\n],", b"},\n],"), (b"},\n{", b"}\n{"), (b"\n", b"\r\n"), (b"{", b"\xef\xbb\xbf{")]
+)
+def test_commas_too_many_or_missing_line_ends_and_a_byte_order_mark(old: bytes, new: bytes) -> None:
+    data = trace(EVENTS)
+    told = trace_of(read(data.replace(old, new, 1) if new[:1] == b"\xef" else data.replace(old, new), "x"))
+    assert (told.operators, told.lost_events, told.cut) == (200, 0, False)
+
+
 def test_a_trace_from_a_powershell_pipe() -> None:
     told = trace_of(read(trace(EVENTS).decode().encode("utf-16"), "x"))
     assert told.operators == 200
