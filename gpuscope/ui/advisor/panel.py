@@ -160,7 +160,7 @@ class AdvisorPanel(QWidget):
         self.constraints_form.failed.connect(self.status)
         self.constraints_form.quotes.import_requested.connect(self._import_quotes)
         self._importing.finished.connect(self.constraints_form.quotes.add_quotes)
-        self._importing.failed.connect(self.status)
+        self._importing.failed.connect(self.constraints_form.quotes.show_problem)
         self.estimate_form.changed.connect(self._pause.start)
         self.jobs_form.changed.connect(self._pause.start)
         self._mixing.answered.connect(self._on_mix)
@@ -258,6 +258,7 @@ class AdvisorPanel(QWidget):
 
     def _on_failed(self, sentence: str) -> None:
         self.status.emit("")
+        self.source_bar.set_exportable(False)
         self._show_message(partial(self.message.show_problem, sentence))
 
     def _forget(self) -> None:

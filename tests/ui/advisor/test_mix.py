@@ -17,7 +17,7 @@ from gpuscope.ui.advisor.mix.jobs import JobsForm
 from gpuscope.ui.advisor.mix.result import MixResult, job_rows, machine_rows, option_rows
 from gpuscope.ui.advisor.panel import AdvisorPanel
 from gpuscope.ui.advisor.result.money import Money
-from gpuscope.ui.advisor.result.table_cells import DASH
+from gpuscope.ui.figures import DASH
 from tests.ui.advisor.samples import mix
 from tests.ui.advisor.test_panel import Recorder, engine, panel, wait_until_idle  # noqa: F401 - fixtures
 from tests.ui.panel_pictures import colours_in, save_picture
@@ -63,12 +63,35 @@ def test_jobs_are_added_edited_and_removed(qtbot: QtBot, form: JobsForm) -> None
     assert form.paths() == [Path("/tmp/b.json")]
 
 
+def test_a_name_is_words_that_can_be_read(form: JobsForm) -> None:
+    form.add(Path("/tmp/a.gpuscope"))
+    item = form.table.item(0, 0)
+    assert item is not None
+    for typed, expected in ((" nightly ", "nightly"), ("\x1b\n", "a"), ("", "a"), ("x" * 500, "x" * 120)):
+        item.setText(typed)
+        found = form.read()
+        assert found is not None
+        assert found.jobs[0].name == expected
+
+
+def test_growth_has_a_limit(form: JobsForm) -> None:
+    form.add(Path("/tmp/a.gpuscope"))
+    form.growth.setText("1000%")
+    assert form.read() is not None
+    form.growth.setText("1001")
+    assert form.read() is None
+    assert "from 0 to 1000" in form.growth.accessibleDescription()
+
+
 def test_a_mistake_is_said_and_loses_nothing(form: JobsForm) -> None:
     form.add(Path("/tmp/a.gpuscope"))
     type_runs(form, 0, "often")
     assert form.read() is None
     assert form.problem.isVisible()
     assert "a: Write a number" in form.problem.text()
+    type_runs(form, 0, "1e9")
+    assert form.read() is None
+    assert "up to 100,000 times" in form.problem.text()
     type_runs(form, 0, "3")
     form.growth.setText("much")
     assert form.read() is None

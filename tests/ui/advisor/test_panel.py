@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +19,7 @@ from gpuscope.domain.footprint import Footprint, FootprintSource, Workload
 from gpuscope.domain.mix import MixRecommendation
 from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.domain.run import Manifest, RunSpec
-from gpuscope.errors import SessionError
+from gpuscope.errors import SessionError, UsageError
 from gpuscope.ui import theme
 from gpuscope.ui.advisor.form.constraints import Choices
 from gpuscope.ui.advisor.form.model import EstimateInput
@@ -170,6 +171,36 @@ def test_the_decision_is_seen_at_once(qtbot: QtBot, panel: AdvisorPanel, width: 
     assert sentence.height() >= sentence.heightForWidth(sentence.width())  # none of its lines is cut
     form, said = (widget.mapTo(panel, QPoint(0, 0)) for widget in (panel.constraints_form, sentence))
     assert said.y() < form.y() if width == 400 else said.x() > form.x()
+
+
+def test_what_failed_cannot_be_exported(qtbot: QtBot, panel: AdvisorPanel, engine: Recorder) -> None:
+    def fail(_constraints: Constraints) -> Recommendation:
+        raise UsageError("It cannot be said.")
+
+    finish(qtbot, panel)
+    assert panel.source_bar._export.isEnabled()
+    engine.answer = fail
+    field(panel, "deadline").setText("36h")
+    qtbot.waitUntil(lambda: "There is no advice" in shown_text(panel))
+    assert not panel.source_bar._export.isEnabled()
+    engine.answer = recommendation
+    field(panel, "deadline").setText("35h")
+    qtbot.waitUntil(lambda: shown_text(panel).startswith("Rent 2 × L40S"))
+    assert panel.source_bar._export.isEnabled()
+
+
+def test_a_file_without_prices_is_said_at_the_quotes(qtbot: QtBot, qapp: QApplication, engine: Recorder) -> None:
+    def no_prices(path: Path) -> tuple[QuoteTexts, ...]:
+        raise UsageError(f"{path.name} holds no price.")
+
+    panel = AdvisorPanel(sources=dataclasses.replace(engine.sources(), quotes=no_prices))
+    qtbot.addWidget(panel, before_close_func=lambda panel: wait_until_idle(qtbot, panel))
+    quotes = panel.constraints_form.quotes
+    quotes.import_requested.emit(Path("/tmp/notes.csv"))
+    qtbot.waitUntil(lambda: quotes.problem.text() == "notes.csv holds no price.")
+    assert not quotes.problem.isHidden()
+    quotes.add_button.click()
+    assert quotes.problem.isHidden()
 
 
 def test_a_mistake_is_said_under_its_field_and_keeps_the_answer(

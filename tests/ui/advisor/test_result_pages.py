@@ -20,7 +20,7 @@ from gpuscope.ui.advisor.result.ownership import comparison, cost_rows
 from gpuscope.ui.advisor.result.page import ResultPage
 from gpuscope.ui.advisor.result.plot import front_line, points
 from gpuscope.ui.advisor.result.serving import serving_rows, serving_sentence
-from gpuscope.ui.advisor.result.table_cells import DASH
+from gpuscope.ui.figures import DASH
 from tests.ui.advisor.samples import TARGET, over_years, recommendation, service, spread
 from tests.ui.panel_pictures import colours_in, save_picture
 

@@ -18,7 +18,7 @@ from gpuscope.ui.advisor.form.parsing import (
     parse_positive_count,
     parse_price,
 )
-from gpuscope.ui.advisor.form.texts import ConstraintTexts
+from gpuscope.ui.advisor.form.texts import ConstraintTexts, QuoteTexts
 from gpuscope.ui.advisor.form.understanding import understood
 
 NOW = datetime(2026, 12, 2, 12, 0, tzinfo=timezone(timedelta(hours=9)))
@@ -101,6 +101,13 @@ def test_each_mistake_is_at_its_field() -> None:
     assert constraints is None
     assert set(found) == {"deadline", "total", "budget", "power_limit", "counts"}
     assert all(sentence.endswith(".") for sentence in found.values())
+
+
+def test_a_quote_is_valid_from_its_own_date_on() -> None:
+    quote = QuoteTexts(gpu="l40s", price="9k", date="2026-11-30", valid_until="2026-11-29")
+    constraints, found = understood(ConstraintTexts(quotes=(quote,)), NOW)
+    assert constraints is None
+    assert found["quotes"] == "Quote 1: It is valid until a day before its own date."
 
 
 def test_epochs_need_their_size() -> None:

@@ -7,6 +7,8 @@ from datetime import date, datetime, timedelta
 
 from PySide6.QtCore import QCoreApplication
 
+from gpuscope.advisor.choice.constraints import MOST_GPUS
+from gpuscope.domain.serving import HOURS_OF_A_DAY
 from gpuscope.domain.units import GIB, parse_count, parse_duration, parse_money, parse_number
 from gpuscope.errors import UsageError
 
@@ -19,8 +21,6 @@ _BYTE_UNITS = {
     "": GIB, "g": GIB, "gib": GIB, "gb": 10**9, "t": 1024 * GIB, "tib": 1024 * GIB, "tb": 10**12,
     "m": GIB / 1024, "mib": GIB / 1024, "mb": 10**6,
 }  # fmt: skip
-HOURS_A_DAY = 24
-MOST_GPUS = 16384
 MOST_COUNTS = 64
 """Each number is planned for on each GPU of the catalogue: thousands of them would take minutes."""
 
@@ -177,7 +177,7 @@ def parse_load(text: str) -> tuple[float, ...]:
     """
     parts = [part for part in re.split(r"[\s,;]+", text.strip()) if part]
     load = [value for part in parts if (value := parse_number(part)) is not None]
-    if not len(load) == len(parts) == HOURS_A_DAY:
+    if not len(load) == len(parts) == HOURS_OF_A_DAY:
         sentence = translate("ConstraintTexts", "Write 24 figures, one for each hour from midnight on; there are {0}.")
         raise UsageError(sentence.format(len(parts)))
     if not any(load):

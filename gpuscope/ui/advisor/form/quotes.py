@@ -18,11 +18,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpuscope.advisor.cost.quotes import KINDS
 from gpuscope.ui.advisor.form.texts import QuoteTexts
 from gpuscope.ui.theme import GRID, set_role
+from gpuscope.ui.widgets.wrapping_label import WrappingLabel
 
 LIST_HEIGHT = 10 * GRID
-KINDS = ("buy", "rent", "spot", "reserved")
 
 
 class QuotesEditor(QWidget):
@@ -49,6 +50,10 @@ class QuotesEditor(QWidget):
         self.add_button.clicked.connect(self._add)
         self.remove_button.clicked.connect(self._remove)
         self.import_button.clicked.connect(self._ask_file)
+        self.problem = WrappingLabel(self)
+        set_role(self.problem, "trouble")
+        self.problem.hide()
+        self.changed.connect(self.problem.hide)
         self._make_fields()
         self._lay_out()
         self._on_row(-1)
@@ -83,6 +88,11 @@ class QuotesEditor(QWidget):
     def add_quotes(self, quotes: tuple[QuoteTexts, ...]) -> None:
         """Append imported ones."""
         self.set_quotes((*self._quotes, *(quote for quote in quotes if quote not in self._quotes)))
+
+    def show_problem(self, sentence: str) -> None:
+        """Say why a file could not be imported, until something changes."""
+        self.problem.setText(sentence)
+        self.problem.show()
 
     def summary(self) -> str:
         """`2 quotes`, or nothing."""
@@ -140,6 +150,7 @@ class QuotesEditor(QWidget):
         column.setSpacing(GRID // 2)
         column.addWidget(self.list)
         column.addLayout(buttons)
+        column.addWidget(self.problem)
         column.addWidget(self._fields)
 
     # -- what the person does ----------------------------------------------------------------------------------

@@ -11,6 +11,9 @@ from gpuscope.ui.advisor.form.presets import PresetStore
 from gpuscope.ui.advisor.form.texts import ConstraintTexts
 from gpuscope.ui.theme import set_role
 
+MOST_SHOWN = 50
+"""Characters of a preset's name in the menu."""
+
 
 class FormTools(QWidget):
     """Small buttons; the presets are those of the project that the session belongs to."""
@@ -78,7 +81,7 @@ class FormTools(QWidget):
         self._menu.clear()
         names = self._store.names(self._project)
         for name in names:
-            self._menu.addAction(name.replace("&", "&&")).triggered.connect(
+            self._menu.addAction(_entry(name)).triggered.connect(
                 lambda _checked=False, name=name: self.preset_chosen.emit(self._store.preset(self._project, name))
             )
         if not names:
@@ -90,9 +93,7 @@ class FormTools(QWidget):
         if names:
             delete = self._menu.addMenu(self.tr("&Delete"))
             for name in names:
-                delete.addAction(name.replace("&", "&&")).triggered.connect(
-                    lambda _checked=False, name=name: self._forget(name)
-                )
+                delete.addAction(_entry(name)).triggered.connect(lambda _checked=False, name=name: self._forget(name))
 
     def _ask_name(self) -> None:
         name, accepted = QInputDialog.getText(self, self.tr("Save the form"), self.tr("Name of the preset:"))
@@ -104,3 +105,8 @@ class FormTools(QWidget):
             self._store.forget(self._project, name)
         except UsageError as error:
             self.failed.emit(str(error))
+
+
+def _entry(name: str) -> str:
+    """A name as the text of a menu's entry, shortened where it would be wider than the window."""
+    return (name if len(name) <= MOST_SHOWN else name[:MOST_SHOWN] + "…").replace("&", "&&")

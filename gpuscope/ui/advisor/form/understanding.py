@@ -9,6 +9,7 @@ from typing import TypeVar
 from PySide6.QtCore import QCoreApplication
 
 from gpuscope.domain.economics import Economics, Quote
+from gpuscope.domain.money import DOLLAR
 from gpuscope.domain.recommendation import Constraints
 from gpuscope.domain.serving import ServingTarget
 from gpuscope.domain.units import parse_duration, parse_money, parse_power
@@ -20,8 +21,6 @@ from gpuscope.ui.advisor.form.texts import EPOCHS, OWN_LOAD, SAMPLES, STEPS, Con
 T = TypeVar("T")
 
 translate = QCoreApplication.translate
-
-_USD = "USD"
 
 
 class _Reader:
@@ -119,9 +118,9 @@ def _serving(texts: ConstraintTexts, read: _Reader) -> ServingTarget | None:
 
 
 def _economics(texts: ConstraintTexts, read: _Reader) -> Economics:
-    currency = read("currency", parsing.parse_currency) or _USD
+    currency = read("currency", parsing.parse_currency) or DOLLAR
     rate = read("currency_per_usd", parsing.parse_positive)
-    if currency != _USD and not texts.currency_per_usd.strip():
+    if currency != DOLLAR and not texts.currency_per_usd.strip():
         sentence = translate("ConstraintTexts", "How many {0} is one US dollar?").format(currency)
         read.problems["currency_per_usd"] = sentence
     return Economics(
@@ -177,14 +176,17 @@ def _quote(line: QuoteTexts) -> Quote:
         raise UsageError(translate("ConstraintTexts", "Choose the GPU that it is for."))
     if not line.price.strip():
         raise UsageError(translate("ConstraintTexts", "Write its price."))
+    date, valid_until = (parsing.parse_date(text) if text.strip() else None for text in (line.date, line.valid_until))
+    if date is not None and valid_until is not None and valid_until < date:
+        raise UsageError(translate("ConstraintTexts", "It is valid until a day before its own date."))
     return Quote(
         gpu=line.gpu,
         count=parsing.parse_whole(line.count or "1"),
         kind=line.kind,
         price=parsing.parse_price(line.price),
-        currency=parsing.parse_currency(line.currency or _USD),
-        date=parsing.parse_date(line.date) if line.date.strip() else None,
-        valid_until=parsing.parse_date(line.valid_until) if line.valid_until.strip() else None,
+        currency=parsing.parse_currency(line.currency or DOLLAR),
+        date=date,
+        valid_until=valid_until,
         vendor=line.vendor.strip(),
         region=line.region.strip(),
         includes_machine=not line.bare,

@@ -32,6 +32,12 @@ from gpuscope.ui.widgets.wrapping_label import WrappingLabel
 
 TABLE_HEIGHT = 19 * GRID
 RECENT_SHOWN = 15
+MOST_NAME = 120
+"""Characters of a job's name: it is said in sentences."""
+MOST_RUNS = 100_000
+"""A month: more than two a minute is a service."""
+MOST_GROWTH = 10.0
+"""A year, as a share: eleven times as many."""
 _NAME, _RUNS = range(2)
 _PATH = Qt.ItemDataRole.UserRole
 SUFFIXES = (SUFFIX, ".json")
@@ -140,10 +146,11 @@ class JobsForm(QWidget):
             assert name is not None
             assert runs is not None
             try:
-                times = parsing.parse_positive(runs.text())
-                jobs.append(JobInput(path=name.data(_PATH), name=name.text(), runs_per_month=times))
+                jobs.append(
+                    JobInput(path=name.data(_PATH), name=_name(name), runs_per_month=self._parse_runs(runs.text()))
+                )
             except UsageError as error:
-                problems.append(f"{name.text()}: {error}")
+                problems.append(f"{_name(name)}: {error}")
         growth = self._growth()
         self.problem.setText("\n".join(problems))
         self.problem.setVisible(bool(problems))
@@ -191,6 +198,12 @@ class JobsForm(QWidget):
         column.addLayout(buttons)
         column.addWidget(self._grid)
 
+    def _parse_runs(self, text: str) -> float:
+        times = parsing.parse_positive(text)
+        if times > MOST_RUNS:
+            raise UsageError(self.tr("Write how often a month it runs, up to {0} times.").format(f"{MOST_RUNS:,}"))
+        return times
+
     def _growth(self) -> float | None:
         text = self.growth.text().strip()
         if not text:
@@ -198,6 +211,8 @@ class JobsForm(QWidget):
             return 0.0
         try:
             growth = parsing.parse_amount(text.removesuffix("%")) / 100
+            if growth > MOST_GROWTH:
+                raise UsageError(self.tr("Write a percentage from 0 to {0:.0f}, like 20.").format(100 * MOST_GROWTH))
         except UsageError as error:
             self._grid.show_problems({"growth": str(error)})
             return None
@@ -223,6 +238,13 @@ class JobsForm(QWidget):
         names, _ = QFileDialog.getOpenFileNames(self, self.tr("Add jobs"), "", kinds)
         for name in names:
             self.add(Path(name))
+
+
+def _name(item: QTableWidgetItem) -> str:
+    """What the person calls a job, without what cannot be read; the file's name when nothing is left."""
+    words = "".join(letter for letter in item.text() if letter.isprintable()).strip()
+    path: Path = item.data(_PATH)
+    return words[:MOST_NAME] or path.stem
 
 
 def _files_in(event: QDropEvent) -> list[Path]:

@@ -12,7 +12,8 @@ from gpuscope.ui.advisor.result.bars import Bar, RangeBars
 from gpuscope.ui.advisor.result.cells import configuration_name
 from gpuscope.ui.advisor.result.money import Money
 from gpuscope.ui.advisor.result.ownership import years_text
-from gpuscope.ui.advisor.result.table_cells import DASH, FigureTable, Text
+from gpuscope.ui.advisor.result.table_cells import FigureTable, Text
+from gpuscope.ui.figures import DASH
 from gpuscope.ui.theme import BLUE, BLUISH_GREEN, GRID, ORANGE, REDDISH_PURPLE, Size, set_role
 from gpuscope.ui.widgets.wrapping_label import WrappingLabel
 

@@ -11,10 +11,10 @@ from PySide6.QtCore import QCoreApplication
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Candidate
 from gpuscope.domain.units import GIB, format_bytes, format_duration_range, format_money_range, join_range
+from gpuscope.ui.figures import DASH
 
 translate = QCoreApplication.translate
 
-DASH = "–"
 _CONFIDENCE_ORDER = {"measured": 0.0, "calibrated": 1.0, "specification": 2.0}
 
 

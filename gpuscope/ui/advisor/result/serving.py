@@ -13,7 +13,8 @@ from gpuscope.domain.units import format_bytes, format_duration, format_duration
 from gpuscope.ui import theme
 from gpuscope.ui.advisor.result.cells import configuration_name
 from gpuscope.ui.advisor.result.scroll_page import ScrollPage
-from gpuscope.ui.advisor.result.table_cells import DASH, FigureTable, Text
+from gpuscope.ui.advisor.result.table_cells import FigureTable, Text
+from gpuscope.ui.figures import DASH
 from gpuscope.ui.theme import BLUE, GRID, Size
 from gpuscope.ui.widgets.wrapping_label import WrappingLabel
 

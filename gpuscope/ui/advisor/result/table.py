@@ -8,7 +8,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QFont
 
 from gpuscope.domain.recommendation import Candidate, Recommendation
-from gpuscope.ui.advisor.result.cells import DASH, Cell, Column, cell, header
+from gpuscope.ui.advisor.result.cells import Cell, Column, cell, header
+from gpuscope.ui.figures import DASH
 
 CELL_ROLE = Qt.ItemDataRole.UserRole
 """The `Cell` behind an index."""

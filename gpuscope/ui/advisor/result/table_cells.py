@@ -10,8 +10,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
 
 from gpuscope.ui import theme
-
-DASH = "–"
+from gpuscope.ui.figures import DASH
 
 
 @dataclass(frozen=True, slots=True)
