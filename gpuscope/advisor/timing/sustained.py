@@ -38,6 +38,8 @@ _GROUPS = {FLOAT32: "fp32", TF32: "tf32", FLOAT16: "16bit", BFLOAT16: "16bit", F
 _OF_HALF_WATTS = {"tf32": 2.0, "16bit": 1.0, "8bit": 0.5}
 _TERA, _GIGA = 1e12, 1e9
 
+TF32_OVER_HALF = "tf32_over_16bit"
+"""Share of the peak that products reach in TF32, over that in 16 bits; without it they are taken to be the same."""
 DEFAULT_VECTOR_SHARE = 0.87
 """Of the memory bandwidth, where no calibration is given (fit to published runs on an RTX 3090 and 4090)."""
 TF32_CONVOLUTION_SHARE = 1 / 1.5
@@ -151,8 +153,11 @@ def _of_specification(gpu: GpuSpec, precision: str, peak_tflops: float, calibrat
 
 
 def _silicon_share(gpu: GpuSpec, group: str, calibration: Calibration) -> Figure:
-    # Tensor cores reach about the same share of their peak in TF32 as in 16 bits.
-    found = _share(calibration, f"matmul_{'16bit' if group == 'tf32' else group}", gpu)
+    if group == "tf32":
+        half, less = _silicon_share(gpu, "16bit", calibration), calibration.shares.get(TF32_OVER_HALF)
+        # The same tensor cores are fed operands of twice the size.
+        return half if less is None else msgspec.structs.replace(half, value=half.value * less.value)
+    found = _share(calibration, f"matmul_{group}", gpu)
     if found is not None:
         return found
     if gpu.segment == "consumer" and gpu.vendor == "NVIDIA":

@@ -20,7 +20,7 @@ from gpuscope.advisor.calibration.model import FITTED, Calibration, Figure, Mix
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.timing.model_kind import ANY
 from gpuscope.advisor.timing.rates import DEFAULT_SUSTAINED_SHARE, GEFORCE_SHARE
-from gpuscope.advisor.timing.sustained import Sustained, sustained
+from gpuscope.advisor.timing.sustained import TF32_OVER_HALF, Sustained, sustained
 from gpuscope.advisor.timing.whole_step import STARTING, seconds_per_byte
 from gpuscope.advisor.validation.unit_times import UnitTime
 
@@ -37,6 +37,8 @@ _SHARES = {
     "matmul_16bit/8.6": Constant(DEFAULT_SUSTAINED_SHARE, 1.15),
     "matmul_16bit/8.9": Constant(DEFAULT_SUSTAINED_SHARE, 1.15),
     "matmul_16bit/consumer": Constant(GEFORCE_SHARE, 1.10),
+    # No published product in TF32: taken to reach the share of 16 bits.
+    TF32_OVER_HALF: Constant(1.0, 1.2),
     # Watts a TFLOPS: about a quarter of what FP32 without tensor cores takes on the same chip.
     "watts_per_tflops_16bit/8.6": Constant(1.4, 1.5),
     "watts_per_tflops_16bit/8.9": Constant(1.4, 1.5),

@@ -20,9 +20,9 @@ GOAL = None
 TRIED = (
     "What a model gains from 16 bits without its operators being known depends on what its framework does besides: "
     "NHWC convolutions gain up to twice what the mix of their kind says; V-Net and Transformer-XL in TensorFlow gain "
-    "nearly nothing. A kind of its own for separable convolutions, and graphs among what looks up, took the median "
-    "from 22 to 21% and the 90th percentile from 57 to 55%; one for detectors made it worse. A mix for each framework "
-    "would fit these rows and no others. A profiled run (its operators) is the way to a narrower range."
+    "nearly nothing. A kind of its own for separable convolutions, graphs among what looks up, and a share of its own "
+    "for TF32 took it from 22 / 57 to 20 / 55; a kind for detectors made it worse. A mix for each framework would fit "
+    "these rows and no others. A profiled run (its operators) is the way to a narrower range."
 )
 
 

@@ -112,3 +112,11 @@ def test_every_gpu_of_the_catalogue_has_rates_or_none(precision: str, index: int
         assert rates.matmul_flops_per_s.value > 0
         assert rates.vector_bytes_per_s.value < 1.01 * (one.memory_bandwidth_gbs or 0.0) * 1e9
         assert not rates.rated
+
+
+def test_products_in_tf32_reach_less_of_their_peak_than_in_16_bits(calibration: Calibration) -> None:
+    a30 = gpu("a30")  # nobody measured it
+    assert a30.tf32_tensor_tflops is not None
+    assert a30.bf16_tensor_tflops is not None
+    tf32 = tflops("a30", "tf32", calibration) / a30.tf32_tensor_tflops
+    assert 0.75 < tf32 / (tflops("a30", "bfloat16", calibration) / a30.bf16_tensor_tflops) < 1.0
