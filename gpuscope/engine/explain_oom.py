@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
-import re
-import sys
 from pathlib import Path
 
 import msgspec
@@ -12,9 +9,10 @@ import msgspec
 from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.domain.out_of_memory import OutOfMemoryExplanation, OutOfMemoryMessage, OutOfMemoryVerdict
 from gpuscope.engine.advise import catalogue
-from gpuscope.errors import UsageError
+from gpuscope.engine.input_file import read_bounded
 from gpuscope.importers.out_of_memory.find import find_messages
 from gpuscope.importers.out_of_memory.verdict import verdict_of
+from gpuscope.importers.text import decode, without_controls
 
 MOST_BYTES = 256 * 1024**2
 """Of a text; longer logs are to be cut to the part around the message."""
@@ -22,37 +20,22 @@ _CARDS = 3
 _ROOM = 1.05
 """Over what the message accounts for: the allocator rounds up, and the next step may need a little more."""
 _VENDORS = {"cuda": "NVIDIA", "rocm": "AMD", "xpu": "Intel"}
-_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 
 
 def explain(text: str) -> OutOfMemoryExplanation:
     """Every different message of a text with its verdict, in the order of the text; none where there is none."""
-    messages = find_messages(_ESCAPES.sub("", text))
+    messages = find_messages(without_controls(text))
     return OutOfMemoryExplanation(messages=messages, verdicts=tuple(_with_cards(message) for message in messages))
 
 
 def read_text(name: str) -> str:
-    """The text of a file, or of standard input for `-`: UTF-8, UTF-16 with a byte order mark, else Latin-1.
+    """The text of a file, or of standard input for `-`, whatever its encoding.
 
     Raises:
-        UsageError: it cannot be read, or is longer than 256 MiB.
+        UsageError: it cannot be read, or is larger than 256 MiB.
     """
-    try:
-        if name == "-":
-            data = sys.stdin.buffer.read(MOST_BYTES + 1)
-        else:
-            with Path(name).open("rb") as file:
-                data = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"{name} cannot be read ({error.strerror}).") from error
-    if len(data) > MOST_BYTES:
-        raise UsageError(f"{name} is longer than 256 MiB: give the part of the log around the message.")
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return data.decode("utf-16", errors="replace")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
+    text, _ = decode(read_bounded(Path(name), MOST_BYTES))
+    return text
 
 
 def _with_cards(message: OutOfMemoryMessage) -> OutOfMemoryVerdict:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import sys
 import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -20,16 +19,17 @@ from gpuscope.engine.footprint_framework import DETAILS
 from gpuscope.engine.footprint_import import IMPORTED
 from gpuscope.engine.import_columns import remember, remembered
 from gpuscope.engine.import_frames import devices_of, frames_of, start_of
+from gpuscope.engine.input_file import read_bounded
 from gpuscope.engine.manifest import default_session_name
 from gpuscope.errors import UsageError
 from gpuscope.importers.mapped_csv import heading as heading_of_table
 from gpuscope.importers.reading import Progress, Reading, Track
 from gpuscope.importers.recognise import read
-from gpuscope.store.schema import SUFFIX
+from gpuscope.store.schema import SQLITE_MAGIC, SUFFIX
 from gpuscope.store.writer import SessionWriter, delete_session
 
-_SQLITE = b"SQLite format 3\0"
 MOST_BYTES = 768 * 1024**2
+"""Of a file; it is read into memory."""
 
 
 def read_file(path: Path, mapping: dict[str, str] | None = None, progress: Progress | None = None) -> Reading:
@@ -43,7 +43,7 @@ def read_file(path: Path, mapping: dict[str, str] | None = None, progress: Progr
     Raises:
         UsageError: it cannot be read, is too large, or is of no known kind.
     """
-    data = _bytes_of(path)
+    data = read_bounded(path, MOST_BYTES)
     heading = heading_of_table(data)
     said = mapping or remembered(heading)
     reading = read(data, str(path), said, progress)
@@ -58,7 +58,7 @@ def is_session(path: Path) -> bool:
         return True
     try:
         with path.open("rb") as file:
-            return file.read(len(_SQLITE)) == _SQLITE
+            return file.read(len(SQLITE_MAGIC)) == SQLITE_MAGIC
     except OSError:
         return True  # that it cannot be opened is best said by who opens sessions
 
@@ -73,22 +73,6 @@ def import_to_sessions_folder(files: Sequence[Path]) -> tuple[Path, list[Reading
     folder.mkdir(parents=True, exist_ok=True)
     output = default_session_name(folder, files[0].stem)
     return output, import_files(files, output)
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        if str(path) == "-":
-            data = sys.stdin.buffer.read(MOST_BYTES + 1)
-        elif not path.is_file():
-            raise UsageError(f"{path} is no file.")
-        else:
-            with path.open("rb") as file:
-                data = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error.strerror}).") from error
-    if len(data) > MOST_BYTES:
-        raise UsageError(f"{path} is larger than 768 MiB: give a part of it.")
-    return data
 
 
 def import_files(

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from gpuscope import paths
-from gpuscope.advisor.catalogue.loading import load_catalogue
 from gpuscope.advisor.validation.decision_data import situations
 from gpuscope.advisor.validation.decisions import Score, Situation, scores
 from gpuscope.advisor.validation.outcome import Outcome
@@ -14,6 +13,7 @@ from gpuscope.advisor.validation.registry import check_names, study_names
 from gpuscope.advisor.validation.studying import Cancelled, StudyResult, study_result
 from gpuscope.advisor.validation.tables import Tables
 from gpuscope.domain.base import Range, Value
+from gpuscope.engine.advise import catalogue
 from gpuscope.engine.prediction_ledger import Comparison, Ledger, read_ledger
 from gpuscope.engine.predictions import sentence_of
 
@@ -126,8 +126,7 @@ def shipped_tables() -> Tables:
     Raises:
         CatalogueError: the catalogue is damaged.
     """
-    resources = paths.resources_dir()
-    return Tables(resources / "calibration", load_catalogue(resources / "catalogue"))
+    return Tables(paths.resources_dir() / "calibration", catalogue())
 
 
 def own_runs() -> OwnRuns:

@@ -22,9 +22,12 @@ def decode(data: bytes) -> tuple[str, str]:
     Runs of NUL (files that were cut off by a crash hold them), terminal escapes and control characters are taken out.
     """
     text, encoding = _decoded(data)
-    if _CONTROLS.search(text):
-        text = _CONTROLS.sub("", _ESCAPES.sub("", text))
-    return text.replace("\r\n", "\n").replace("\r", "\n"), encoding
+    return without_controls(text).replace("\r\n", "\n").replace("\r", "\n"), encoding
+
+
+def without_controls(text: str) -> str:
+    """The text without terminal escapes and control characters; ends of lines and tabs stay."""
+    return _CONTROLS.sub("", _ESCAPES.sub("", text)) if _CONTROLS.search(text) else text
 
 
 def _decoded(data: bytes) -> tuple[str, str]:

@@ -11,7 +11,8 @@ from gpuscope.advisor.validation.studying import StudyResult
 from gpuscope.advisor.validation.summary import Figures
 from gpuscope.domain.units import format_duration, format_duration_range
 from gpuscope.engine.validate import OwnRuns
-from gpuscope.ui.advisor.result.table_cells import DASH, Text
+from gpuscope.ui.advisor.result.table_cells import Text
+from gpuscope.ui.figures import DASH
 from gpuscope.ui.validation.work import StudyRows
 
 translate = QCoreApplication.translate
