@@ -42,9 +42,9 @@ class Spans:
     thread: array[int] = field(default_factory=_integers)
     """Number of the thread of what runs on the CPU."""
     correlation: array[int] = field(default_factory=_integers)
-    """What a launch and its work have in common; NO_NUMBER: none."""
+    """Of launches and work: what the two have in common; NO_NUMBER: none."""
     external: array[int] = field(default_factory=_integers)
-    """What an operator and its work have in common, in most versions."""
+    """Of operators and work: what the two have in common, in most versions."""
 
 
 @dataclass(slots=True)
@@ -139,6 +139,7 @@ class TraceColumns:
             self._extend(self.annotations, events, [self.names[event.name] for event in events])
         elif kind == "launch":
             self._extend(self.launches, events, [self.names[event.name] for event in events])
+            self.launches.correlation.extend(_correlations(events))
         elif kind == "python":
             self._add_python(events)
         else:
@@ -149,8 +150,6 @@ class TraceColumns:
         spans.duration_us.extend([event.dur or 0.0 for event in events])
         spans.key.extend(keys)
         spans.thread.extend([self.threads[event.pid, event.tid] for event in events])
-        spans.correlation.extend([_whole(event.args.correlation) for event in events])
-        spans.external.extend([_whole(event.args.external, event.args.external_old) for event in events])
 
     def _add_operators(self, events: list[TraceEvent]) -> None:
         # torch 1.8 filed the steps under operators.
@@ -159,6 +158,7 @@ class TraceColumns:
             self._extend(self.annotations, steps, [self.names[event.name] for event in steps])
             events = [event for event in events if not event.name.startswith("ProfilerStep#")]
         self._extend(self.operators, events, [self.operator_keys[_operator_key(event)] for event in events])
+        self.operators.external.extend(_externals(events))
 
     def _add_python(self, events: list[TraceEvent]) -> None:
         self.python_functions += len(events)
@@ -174,6 +174,8 @@ class TraceColumns:
         for index, mine in by_device.items():
             spans = self.device_work.setdefault((index, kind), Spans())
             self._extend(spans, mine, [self.names[event.name] for event in mine])
+            spans.correlation.extend(_correlations(mine))
+            spans.external.extend(_externals(mine))
             if kind == "kernel":
                 self._note_collectives(index, mine)
 
@@ -210,6 +212,22 @@ class TraceColumns:
             spans.start_us, spans.duration_us, spans.key, spans.thread, strict=True
         ):
             yield start_us, duration_us, names[key], thread
+
+
+def _correlations(events: list[TraceEvent]) -> list[int]:
+    return [
+        told if type(told := event.args.correlation) is int and 0 <= told < _MOST_WHOLE else _whole(told)
+        for event in events
+    ]
+
+
+def _externals(events: list[TraceEvent]) -> list[int]:
+    return [
+        told
+        if type(told := event.args.external) is int and 0 <= told < _MOST_WHOLE
+        else _whole(told, event.args.external_old)
+        for event in events
+    ]
 
 
 def _operator_key(event: TraceEvent) -> tuple[str, bytes, bytes, bytes]:

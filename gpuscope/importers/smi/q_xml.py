@@ -100,7 +100,7 @@ class _Report:
         text = "".join(self._text).strip()
         self._text.clear()
         if text and len(self._path) > 1:
-            in_gpu = self._path[1] == "gpu"
+            in_gpu = self._path[1] == "gpu" and bool(self.gpus)
             values = self.gpus[-1].values if in_gpu else self.head.values
             values["/".join(self._path[2:] if in_gpu else self._path[1:])] = text
         self._path.pop()
