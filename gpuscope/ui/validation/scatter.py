@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 from gpuscope.advisor.validation.outcome import Outcome
 from gpuscope.domain.units import format_duration
 from gpuscope.ui import theme
-from gpuscope.ui.advisor.result.plot import LogAxis, nice_durations, say_duration
-from gpuscope.ui.theme import GRID, Size
+from gpuscope.ui.theme import GRID
 from gpuscope.ui.validation.work import StudyRows
+from gpuscope.ui.widgets.log_axis import LogAxis, nice_durations, say_duration, style_axes
 from gpuscope.ui.widgets.wrapping_label import WrappingLabel
 
 COLOURS = (
@@ -86,15 +86,7 @@ class OutcomeScatter(QWidget):
         return [outcome for study in self._studies for outcome in study.outcomes if _drawable(outcome)]
 
     def _restyle(self) -> None:
-        colours = theme.colours_of(self)
-        self._plot.setBackground(colours.surface)
-        for side, label in (("bottom", self.tr("measured")), ("left", self.tr("predicted"))):
-            axis = self._plot.getAxis(side)
-            axis.setPen(pg.mkPen(colours.border))
-            axis.setTextPen(pg.mkPen(colours.muted))
-            axis.setTickFont(theme.font(Size.SMALL))
-            axis.setLabel(label, **{"color": colours.muted, "font-size": f"{theme.POINT_SIZES[Size.SMALL]}pt"})
-            axis.setGrid(40)
+        style_axes(self._plot, theme.colours_of(self), bottom=self.tr("measured"), left=self.tr("predicted"))
         self._draw()
 
     def _draw(self) -> None:

@@ -20,12 +20,13 @@ from gpuscope.ui.advisor.form.model import EstimateInput
 from gpuscope.ui.advisor.form.presets import PresetStore
 from gpuscope.ui.advisor.form.texts import ConstraintTexts
 from gpuscope.ui.advisor.result.cells import SERVICE_COLUMNS, Column, cell
-from gpuscope.ui.advisor.result.plot import CostTimePlot, nice_amounts, nice_durations, points, say_duration
+from gpuscope.ui.advisor.result.plot import CostTimePlot, points
 from gpuscope.ui.advisor.result.rejected import RejectedList
 from gpuscope.ui.advisor.result.table import CandidateModel
 from gpuscope.ui.advisor.result.table_view import CandidateTable
 from gpuscope.ui.advisor.sources import engine_sources
 from gpuscope.ui.figures import DASH
+from gpuscope.ui.widgets.log_axis import nice_amounts, nice_durations, say_duration
 from tests.ui.advisor.samples import UNPRICED, recommendation, rented
 
 HOUR = 3600.0
