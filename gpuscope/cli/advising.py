@@ -84,7 +84,8 @@ def _of_mix(options: argparse.Namespace, wanted: Asked) -> MixRecommendation:
     paths = [*options.files, *options.footprint]
     if len(options.runs_per_month) != len(paths):
         raise UsageError(
-            f"Say for each of the {len(paths)} jobs how often it runs in a month, such as --runs-per-month 40,4."
+            f"Say for each job how often it runs in a month: {len(paths)} {'figure' if len(paths) == 1 else 'figures'} "
+            "after --runs-per-month, such as 40,4."
         )
     jobs = []
     for path, runs in zip(paths, options.runs_per_month, strict=True):

@@ -24,6 +24,7 @@ from gpuscope.domain.base import from_json
 from gpuscope.domain.footprint import SCHEMA, Footprint
 from gpuscope.domain.mix import MixRecommendation
 from gpuscope.domain.recommendation import Constraints, Recommendation
+from gpuscope.domain.units import MIB
 from gpuscope.errors import UsageError
 
 
@@ -59,6 +60,10 @@ class Own(NamedTuple):
 
 
 NOTHING = Own()
+
+
+_LARGEST_DOCUMENT = 256 * MIB
+"""A trace's footprint of very many operators takes a few."""
 
 
 def calibration(own: Own = NOTHING, job: Footprint | None = None) -> Calibration:
@@ -154,6 +159,15 @@ def _with(offers: tuple[CatalogueOffer, ...]) -> Catalogue:
     return Catalogue(known.gpus, known.cpus, (*known.offers, *offers), known.systems) if offers else known
 
 
+def _document(path: Path) -> bytes:
+    """A file's bytes; devices that never end and files of another kind are not read whole."""
+    with path.open("rb") as stream:
+        data = stream.read(_LARGEST_DOCUMENT + 1)
+    if len(data) > _LARGEST_DOCUMENT:
+        raise UsageError(f"{path} is larger than any footprint: name the JSON document of one.")
+    return data
+
+
 def read_footprint(path: Path) -> Footprint:
     """Read a footprint document from a JSON file.
 
@@ -161,7 +175,7 @@ def read_footprint(path: Path) -> Footprint:
         UsageError: it cannot be read or is not such a document.
     """
     try:
-        footprint = from_json(path.read_bytes(), Footprint)
+        footprint = from_json(_document(path), Footprint)
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}).") from error
     except msgspec.MsgspecError as error:

@@ -30,6 +30,7 @@ from gpuscope.advisor.parallel.topology import ALONE, topology_at_counts
 from gpuscope.advisor.serving.generative import is_generative
 from gpuscope.advisor.timing.time_model import CALIBRATED, MEASURED, SPECIFICATION, StepTime
 from gpuscope.domain.base import Range
+from gpuscope.domain.footprint import FootprintDevice
 from gpuscope.domain.recommendation import (
     Candidate,
     CandidateMemory,
@@ -122,7 +123,7 @@ class Builder:
         device = job.footprint.devices[0] if job.footprint.devices else None
         candidate = Candidate(
             gpu=job.source_gpu.id if job.source_gpu is not None else None,
-            gpu_name=device.name if device is not None else None,
+            gpu_name=_name_of(device, job.source_gpu),
             cpu=job.source_cpu.id if job.source_cpu is not None else None,
             count=job.source_count,
             acquisition=KEEP,
@@ -260,6 +261,13 @@ def _confidence(single: StepTime, gpus: int) -> str:
     if gpus == 1 or single.confidence == SPECIFICATION:
         return single.confidence
     return CALIBRATED
+
+
+def _name_of(device: FootprintDevice | None, gpu: GpuSpec | None) -> str | None:
+    """Of a GPU of the run: as its driver prints it, else as the catalogue or the footprint calls it."""
+    if device is None:
+        return None
+    return device.name or (gpu.name if gpu is not None else device.gpu)
 
 
 def _slowed(scaled: Scaled, factor: Range) -> Scaled:

@@ -11,6 +11,7 @@ from gpuscope.advisor.choice.places import in_region, known_places, place_name
 from gpuscope.advisor.cost.quotes import check_quotes
 from gpuscope.advisor.cost.terms import check_economics
 from gpuscope.advisor.job.precision import precision_of
+from gpuscope.advisor.serving.weights import weight_format
 from gpuscope.domain.recommendation import Constraints
 from gpuscope.domain.serving import HOURS_OF_A_DAY, ServingTarget
 from gpuscope.errors import UsageError
@@ -82,7 +83,9 @@ def _check_serving(target: ServingTarget | None) -> None:
         return
     for name, value in msgspec.structs.asdict(target).items():
         if isinstance(value, float) and not value > 0:
-            raise UsageError(f"The serving target {name} must be above zero, not {value:g}.")
+            raise UsageError(f"The target of the service ({name.replace('_', ' ')}) must be above zero, not {value:g}.")
+    for name in target.weight_dtypes:
+        weight_format(name)
     load = target.hourly_load
     if load and (len(load) != HOURS_OF_A_DAY or min(load) < 0 or max(load) <= 0):
         raise UsageError("The load over the day is 24 figures, none below zero and one above: one for each hour.")

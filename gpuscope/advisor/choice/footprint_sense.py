@@ -6,6 +6,8 @@ from gpuscope.domain.footprint import Footprint
 from gpuscope.errors import UsageError
 
 _ABSURD_SECONDS = 1e7
+_SHORTEST_STEP_S = 1e-9
+"""Shorter than a clock cycle of any device, or nearly."""
 _ABSURD_BYTES = 1e15
 _ABSURD_FLOPS = 1e24
 
@@ -36,16 +38,29 @@ def check_footprint(footprint: Footprint) -> None:
         figures = (op.flops, op.bytes_read, op.bytes_written, op.kernels, op.time_s)
         if any(value is not None and not 0 <= value < _ABSURD_FLOPS for value in figures):
             raise UsageError(f"The work of the footprint's operators of kind {op.kind!r} makes no sense: correct it.")
-    batch = footprint.workload.batch
+    _check_work(footprint)
+
+
+def _check_work(footprint: Footprint) -> None:
+    workload, batch = footprint.workload, footprint.workload.batch
     for size in (batch.per_device, batch.global_):
         if size is not None and not size > 0:
             raise UsageError(f"A batch size of {size:g} makes no sense: correct the footprint.")
+    for words, number in (
+        ("gradient accumulation", batch.gradient_accumulation),
+        ("sequence length", workload.sequence_length),
+    ):
+        if number is not None and number < 1:
+            raise UsageError(f"A {words} of {number} makes no sense: correct the footprint.")
+    for call in footprint.communication:
+        if not (0 <= call.bytes < _ABSURD_BYTES and 0 <= call.count < _ABSURD_BYTES):
+            raise UsageError(f"The footprint's communication ({call.collective!r}) makes no sense: correct it.")
 
 
 def _check_times(footprint: Footprint) -> None:
     time_s = footprint.steps.time_s
     for value in (time_s.mid, time_s.p50):
-        if value is not None and not 0 < value < _ABSURD_SECONDS:
+        if value is not None and not _SHORTEST_STEP_S <= value < _ABSURD_SECONDS:
             raise UsageError(f"A step time of {value:g} s makes no sense: correct the footprint.")
     wait = footprint.time_per_step_s.data_loader
     if wait is not None and not 0 <= wait < _ABSURD_SECONDS:
@@ -57,6 +72,9 @@ def _check_memory(footprint: Footprint) -> None:
         peak = getattr(footprint.memory, name)
         if peak is not None and not 0 <= peak.low <= peak.mid <= peak.high < _ABSURD_BYTES:
             raise UsageError(f"The footprint's peak memory ({name}) makes no sense: it must be a range below 1 PB.")
+    for device in footprint.devices:
+        if device.memory_bytes is not None and not 0 < device.memory_bytes < _ABSURD_BYTES:
+            raise UsageError(f"A GPU with {device.memory_bytes} bytes of memory makes no sense: correct the footprint.")
     parts = footprint.memory.breakdown
     amounts: dict[str, float | None] = {name: getattr(parts, name) for name in parts.__struct_fields__}
     amounts |= {"host_rss_bytes": footprint.memory.host_rss_bytes, "parameters": footprint.workload.parameters}

@@ -54,14 +54,14 @@ def measures(figures: Figures, limits: Constraints) -> Iterator[Measure]:
         )
     if limits.minimum_throughput is not None:
         yield Measure("minimum_throughput", limits.minimum_throughput, figures.throughput, figures.throughput_low)
+    if limits.power_limit_w is not None:
+        yield Measure("power_limit_w", limits.power_limit_w, figures.power_w, figures.power_w)
     if figures.acquisition == KEEP:
         return
     if limits.budget_usd_per_hour is not None and figures.acquisition != BUY:
         yield Measure("budget_usd_per_hour", limits.budget_usd_per_hour, figures.hourly_usd, figures.hourly_usd)
     if limits.budget_usd is not None and (figures.acquisition == BUY or figures.total_known):
         yield Measure("budget_usd", limits.budget_usd, figures.price_usd, figures.price_usd_high)
-    if limits.power_limit_w is not None:
-        yield Measure("power_limit_w", limits.power_limit_w, figures.power_w, figures.power_w)
     if limits.rack_power_w is not None and figures.acquisition == BUY:
         low, high = figures.machine_w or (None, None)
         yield Measure("rack_power_w", limits.rack_power_w, low, high)

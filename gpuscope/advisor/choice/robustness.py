@@ -19,6 +19,8 @@ from gpuscope.domain.recommendation import Constraints, Sensitivity
 
 _SCALED_LIMITS = {"deadline", "throughput", "budget", "budget_per_hour"}
 """Codes of limits that another input may come to meet."""
+_NEARLY_ONE = 0.005
+"""Nearer to 1 two decimals show nothing."""
 
 
 def sensitivities(
@@ -140,4 +142,6 @@ def _successor(other: Option | None, field: Field) -> str:
 
 
 def _times(factor: float) -> str:
+    if abs(factor - 1) < _NEARLY_ONE:
+        return f"{factor:.4f} times"
     return f"{factor:.2f} times" if factor < MOST_FACTOR else f"{factor:.0f} times"

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gpuscope.advisor.job.job import TRAINING, Job, halves_memory
-from gpuscope.advisor.memory.run_memory import HeldByRun, Room, most_held_by_run, room_of_run
+from gpuscope.advisor.memory.run_memory import HeldByRun, Room, most_held_by_run, most_of_inference, room_of_run
 from gpuscope.domain.base import Range
 from gpuscope.domain.footprint import Breakdown, Footprint
 from gpuscope.domain.ops import BACKWARD_SUFFIX, dtype_bytes
@@ -85,7 +85,9 @@ def job_memory(job: Job) -> JobMemory:
         temporaries,
         activations,
         how,
-        _fragmentation(job.footprint) if held is None else (Range.exact(1.0), "in what the run held"),
+        (Range.exact(1.0), "in what the run held")
+        if held is not None and held.slack_included
+        else _fragmentation(job.footprint),
         holds_all=parameters is None and activations is not None and whole_known,
         room=room_of_run(job),
     )
@@ -156,6 +158,8 @@ def _activations_of_run(job: Job, breakdown: Breakdown, parameters: float | None
         return _beyond_counted(peak, job, breakdown, parameters), how
     held = _held_by_run(job, parameters)
     if held is not None:
+        if job.stage_changed:
+            return held.bytes, held.how
         return _beyond_counted(held.bytes, job, breakdown, parameters), held.how
     written = _forward_written(job)
     if written > 0:
@@ -170,8 +174,11 @@ def _activations_of_run(job: Job, breakdown: Breakdown, parameters: float | None
 
 def _held_by_run(job: Job, parameters: float | None) -> HeldByRun | None:
     """What the run held as a whole, where nothing tells more of its activations."""
-    counted = parameters is not None and _forward_written(job) > 0
-    return None if job.footprint.memory.peak_allocated_bytes is not None or counted else most_held_by_run(job)
+    if parameters is not None and _forward_written(job) > 0:
+        return None
+    if job.footprint.memory.peak_allocated_bytes is not None:
+        return most_of_inference(job, parameters)
+    return most_held_by_run(job)
 
 
 def _beyond_counted(peak: Range, job: Job, breakdown: Breakdown, parameters: float | None) -> Range:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gpuscope.advisor.job.job import Job
+from gpuscope.advisor.job.job import TRAINING, Job
 from gpuscope.advisor.job.precision import halves_activations
 from gpuscope.advisor.memory.context_memory import PUBLISHED_CONTEXT, context_bytes
 from gpuscope.domain.base import Range
@@ -23,6 +23,8 @@ class HeldByRun(NamedTuple):
 
     bytes: Range
     how: str
+    slack_included: bool = True
+    """With what the allocator keeps above live tensors."""
 
 
 def room_of_run(job: Job) -> Room | None:
@@ -42,6 +44,18 @@ def room_of_run(job: Job) -> Room | None:
     if size is None or (peak is not None and peak.low > size):
         return None
     return Room(float(size), len(devices))
+
+
+def most_of_inference(job: Job, parameters: float | None) -> HeldByRun | None:
+    """Inference at the same batch holds less than the training that was seen; None: that is not what is wanted.
+
+    A forward pass that keeps nothing for a backward pass holds its parameters and little else, so the middle is low.
+    """
+    peak = job.footprint.memory.peak_allocated_bytes
+    if peak is None or not job.stage_changed or job.stage == TRAINING:
+        return None
+    most = max(0.0, peak.high - (parameters or 0.0))
+    return HeldByRun(Range(low=0.0, mid=most / 2, high=most), "at most what training held", slack_included=False)
 
 
 def most_held_by_run(job: Job) -> HeldByRun | None:

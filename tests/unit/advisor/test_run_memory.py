@@ -90,3 +90,9 @@ def test_an_allocated_peak_counts_without_the_number_of_parameters() -> None:
 def test_the_machine_at_hand_is_named_by_its_gpu() -> None:
     kept = next(each for each in advised(ON_T4).candidates if each.acquisition == "keep")
     assert (kept.gpu_name, kept.count) == ("Tesla T4", 1)
+
+
+def test_inference_needs_no_more_than_the_training_that_was_seen() -> None:
+    trained = peak("peak_allocated_bytes", 10e9, **ON_T4, workload={"stage": "training", "parameters": 100_000_000})
+    assert fit_on(advised(trained, gpus=("t4",), stage="inference"), "t4") is True
+    assert fit_on(advised(trained, gpus=("rtx-5050",), stage="inference"), "rtx-5050") is None

@@ -11,6 +11,7 @@ from gpuscope.advisor.choice.advisor import Advisor
 from gpuscope.domain.base import from_json, to_json
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Constraints, Recommendation, Verdict
+from gpuscope.domain.serving import ServingTarget
 from gpuscope.errors import UsageError
 from tests.unit.advisor.advisor_jobs import TODAY, shipped
 
@@ -53,3 +54,28 @@ def test_dimensions_that_no_model_has_are_refused() -> None:
 def test_a_gpu_that_the_catalogue_lacks_is_named() -> None:
     found = advised({"devices": [{"gpu": "rtx-9999"}], "steps": {"time_s": {"p50": 0.2}}})
     assert any("(rtx-9999)" in sentence for sentence in found.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"steps": {"time_s": {"p50": 1e-300}}}, "step time of 1e-300 s"),
+        ({"devices": [{"gpu": "t4", "memory_bytes": 0}]}, "GPU with 0 bytes"),
+        ({"workload": {"sequence_length": -3}}, "sequence length of -3"),
+        ({"workload": {"batch": {"per_device": 1, "gradient_accumulation": 0}}}, "gradient accumulation of 0"),
+        ({"communication": [{"collective": "all_reduce", "bytes": -1, "count": 1}]}, "communication .*all_reduce"),
+    ],
+)
+def test_figures_that_no_job_has_are_named(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        advised({"devices": [{"gpu": "t4"}], "steps": {"time_s": {"p50": 0.2}}} | change)
+
+
+def test_formats_of_weights_are_checked_where_no_weights_are_counted() -> None:
+    with pytest.raises(UsageError, match="Weight format 'foo' is not known"):
+        advised({"ops": [], "steps": {"time_s": {"p50": 0.2}}}, serving=ServingTarget(weight_dtypes=("foo",)))
+
+
+def test_the_machine_at_hand_keeps_the_power_limit() -> None:
+    found = advised({"devices": [{"gpu": "a100-sxm4-80gb"}], "steps": {"time_s": {"p50": 0.2}}}, power_limit_w=300.0)
+    assert all(each.acquisition != "keep" for each in found.candidates)
