@@ -63,6 +63,7 @@ class Follower:
         if state is SessionState.LIVE and self._state is SessionState.INTERRUPTED:
             self._reopen()  # adopted: what was opened as a file that nobody writes is one that grows now
         self._state = state
+        first = not self._frame
         frames = list(self._reader.frames(self._frame, FRAMES_A_POLL))
         events = list(self._reader.events(self._event))
         output = list(self._reader.output(self._output, FRAMES_A_POLL))
@@ -72,6 +73,8 @@ class Follower:
         more = len(frames) == FRAMES_A_POLL or len(output) == FRAMES_A_POLL
         ended = state is not SessionState.LIVE and not more and not frames and not events and not output
         devices = self._reader.devices() if any(frame.devices for _, frame in frames) else None
+        if first and frames and devices is None:
+            devices = self._reader.devices() or None  # of an import, whose frames do not say when a device was found
         update = Update(
             frames=[frame for _, frame in frames],
             events=events,

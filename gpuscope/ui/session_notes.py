@@ -66,9 +66,10 @@ def _import_notes(events: Sequence[Event]) -> str:
 def _import_line(event: Event) -> str:
     data = event.data
     if event.kind == IMPORTED:
-        return translate("SessionNotes", "Imported: {0}, {1} rows.").format(
-            data.get("file", ""), f"{int(data.get('row_count') or 0):,}"
-        )
+        rows = int(data.get("row_count") or 0)
+        many = translate("SessionNotes", "Imported: {0}, {1} rows.")
+        said = translate("SessionNotes", "Imported: {0}, one row.") if rows == 1 else many
+        return said.format(data.get("file", ""), f"{rows:,}")
     if event.kind != "import_note":
         return ""
     line, count = data.get("line"), int(data.get("count") or 1)

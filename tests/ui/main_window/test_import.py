@@ -45,6 +45,7 @@ def test_a_dropped_log_becomes_a_session_with_its_notes(qtbot: QtBot, window: Ma
     assert not window.session.monitor_only
     note = next(sentence for sentence in window.banners.sentences() if sentence.startswith("Imported: "))
     assert "20 rows" in note
+    assert [device.name for device in window.monitor_panel.model.devices] == ["NVIDIA L4"]
 
 
 def test_the_menu_asks_for_logs(qtbot: QtBot, window: MainWindow, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
