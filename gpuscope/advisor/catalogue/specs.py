@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpuscope.domain.base import Value
+from gpuscope.domain.units import GIB
 
 
 class GpuSpec(Value, frozen=True, kw_only=True):
@@ -108,6 +109,11 @@ class CatalogueOffer(Value, frozen=True, kw_only=True):
     source_url: str = ""
     notes: str = ""
     cpu_id: str | None = None
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """Memory of the instance, not of its GPUs; None: not published."""
+        return None if self.memory_gib is None else round(self.memory_gib * GIB)
 
 
 class SystemSpec(Value, frozen=True, kw_only=True):

@@ -201,7 +201,7 @@ class Builder:
         cpu = self._catalogue.cpu(offer.cpu_id)
         single = self._predictions.cpu_step(variant, cpu, physical_cores(offer))
         needed = variant.job.footprint.memory.host_rss_bytes
-        memory = None if offer.memory_gib is None else round(offer.memory_gib * 2**30)
+        memory = offer.memory_bytes
         if single.seconds is None or cpu is None or (needed is not None and memory is not None and needed > memory):
             return None
         candidate = Candidate(
@@ -274,9 +274,8 @@ def _slowed(scaled: Scaled, factor: Range) -> Scaled:
     """Longer steps on average, for what interruptions lose."""
     if scaled.seconds is None or factor.high == 1:
         return scaled
-    step = scaled.seconds
-    slower = Range(low=step.low * factor.low, mid=step.mid * factor.mid, high=step.high * factor.high)
-    return scaled._replace(seconds=slower, how=f"{scaled.how}; × {factor.mid:.3g} for what interruptions lose")
+    how = f"{scaled.how}; × {factor.mid:.3g} for what interruptions lose"
+    return scaled._replace(seconds=scaled.seconds.times(factor), how=how)
 
 
 def service_of(job: Job, constraints: Constraints) -> ServingTarget | None:

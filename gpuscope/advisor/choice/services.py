@@ -89,7 +89,7 @@ class Services:
     def on_cpu(self, listing: Listing, variant: Variant) -> Option | None:
         """Instances without GPU, as many as the load needs; None: what they do is not known, or it does not fit."""
         offer = listing.offer
-        memory = None if offer.memory_gib is None else round(offer.memory_gib * 2**30)
+        memory = offer.memory_bytes
         cpu = self._catalogue.cpu(offer.cpu_id)
         plan = self._predictions.cpu_service(variant, cpu, physical_cores(offer), memory, self._target)
         if cpu is None or plan.serving is None or plan.fits is False:
