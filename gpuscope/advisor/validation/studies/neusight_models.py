@@ -24,7 +24,7 @@ CASE = "no-run"
 GOAL = None
 TRIED = (
     "The tail is cards on the slot's 75 W (L4, T4, P4): of a chip that nothing was measured on, what a TFLOPS takes "
-    "follows from the board power of its generation's GeForce cards; without that they were predicted 1.4 to 1.8 times "
+    "follows from the board power of its generation's GeForce cards; without that they were predicted 1.4 to 2.1 times "
     "too fast. What a model's products sustain of the best FP32 product is one constant of the other chips' rows. "
     "AMD's matrix units in FP32, which the catalogue's peaks leave out, are counted."
 )
