@@ -32,7 +32,7 @@ class Work(Value, frozen=True, kw_only=True):
     batches: float | None
     """Of one device, in all; None: not given."""
     per_batch: float | None
-    """Samples (or tokens) in a batch of one device; None: the batch size is not known."""
+    """Samples (or tokens) that one device works through in a step, in all its passes; None: that is not known."""
     unit: str
     """samples, tokens or steps: what throughput counts."""
     batches_per_step: float
@@ -64,7 +64,9 @@ def work_of(job: Job, constraints: Constraints) -> Work:
     """
     batch = job.footprint.workload.batch
     replicas = _replicas(job)
-    per_batch = batch.per_device or (batch.global_ / replicas if batch.global_ else None)
+    per_batch = batch.global_ / replicas if batch.global_ else None
+    if batch.per_device:
+        per_batch = batch.per_device * (batch.gradient_accumulation or 1)
     unit = (batch.unit or "samples") if per_batch is not None else "steps"
     total, sentence = _total(constraints, per_batch, replicas)
     return Work(batches=total, per_batch=per_batch, unit=unit, batches_per_step=replicas, sentence=sentence)
