@@ -264,6 +264,7 @@ class TimePlot(QWidget):
         for axis in (self._left_axis, self._right_axis):
             axis.setWidth(AXIS_WIDTH_PX)
         self._left_axis.setGrid(255)
+        self._left_axis.setZValue(-200)  # a curve along a grid line, such as 100%, is not hidden by it
         for axis in (self._time_axis, self._left_axis, self._right_axis):
             axis.setStyle(tickFont=font(Size.SMALL), maxTickLevel=0, tickLength=0, autoExpandTextSpace=False)
             axis.enableAutoSIPrefix(enable=False)
