@@ -9,9 +9,8 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import sys
-from concurrent.futures import ProcessPoolExecutor
 
-from tests.fuzz.running import run
+from tests.fuzz.running import run_and_exit
 from tests.fuzz.targets import targets
 
 
@@ -26,11 +25,14 @@ def main(arguments: list[str]) -> int:
     if not chosen:
         print(f"There is no such reader. There are: {', '.join(target.name for target in targets())}.")
         return 2
-    # A process for each reader: its peak of memory is its own.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=context, max_tasks_per_child=1) as pool:
-        failures = sum(pool.map(run, [(name, options.start, options.inputs) for name in chosen]))
-    return 1 if failures else 0
+    failed = 0
+    for name in chosen:  # a process for each reader: its peak of memory is its own
+        process = context.Process(target=run_and_exit, args=(name, options.start, options.inputs))
+        process.start()
+        process.join()
+        failed += process.exitcode != 0
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import sys
 import time
 import traceback
 from pathlib import Path
@@ -15,9 +16,13 @@ MOST_BYTES = 500_000_000
 _OUT = Path("out/fuzz")
 
 
-def run(task: tuple[str, int, int]) -> int:
+def run_and_exit(name: str, start: int, count: int) -> None:
+    """`run` as a process of its own; its status is 1 when a file failed."""
+    sys.exit(1 if run(name, start, count) else 0)
+
+
+def run(name: str, start: int, count: int) -> int:
     """Fuzz the reader of a name from one number on, so many files; prints a line and returns how many failed."""
-    name, start, count = task
     target = next(target for target in targets() if target.name == name)
     before_bytes = _peak_bytes()
     slowest_s, failures = 0.0, 0

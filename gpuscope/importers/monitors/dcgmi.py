@@ -66,7 +66,7 @@ def _add_row(reading: Reading, key: str, index: int, names: list[str], texts: li
 
 
 _GPU = re.compile(r"\|\s*GPU ID:\s*(\d+)")
-_ROW = re.compile(r"\|\s*(\S.*?)\s*\|\s*(.*?)\s*\|")
+_ROW = re.compile(r"\|([^|]*)\|([^|]*)\|")
 _PART = re.compile(r"(Avg|Max|Min): ([^,]+)")
 
 
@@ -86,7 +86,7 @@ def read_stats(data: bytes) -> Reading:
             reading.notes.append(Note(code="lost", sentence=sentence))
             continue
         matches = [_ROW.match(line) for line in part.split("\n")]
-        _add_job(reading, int(match.group(1)), {row.group(1): row.group(2) for row in matches if row is not None})
+        _add_job(reading, int(match.group(1)), {row.group(1).strip(): row.group(2).strip() for row in matches if row})
     return reading
 
 
