@@ -1,7 +1,8 @@
 """Sustained rates out of measurements that others published, and the shares of specifications that follow from them.
 
     matmul in 16 and 8 bits   best measured product (stas00/ml-engineering; of a T4 NVIDIA's forum)
-    matmul in FP32            products of 0.1 TFLOP and more without TF32 (NeuSight's kernels): the upper decile
+    matmul in FP32            products of 0.1 TFLOP and more without TF32 (NeuSight's kernels): the upper decile; of
+                              other GPUs the best product (zzc0721/torch-performance-test-data)
     vector                    elementwise operators on 100 MB and more (NeuSight's kernels): the median
 
 Pure: whoever holds a GPU out passes the rows without it.
@@ -28,7 +29,7 @@ _UNNAMED = {
     "NVIDIA A100 PCIe": ("a100-pcie-40gb", "a100-pcie-80gb"),
     "NVIDIA GH200 SXM": ("gh200-96gb", "gh200-144gb"),
 }
-_PRECISIONS = {"bf16": BFLOAT16, "fp16": FLOAT16, "fp8": FLOAT8}
+_PRECISIONS = {"bf16": BFLOAT16, "fp16": FLOAT16, "fp8": FLOAT8, "fp32": FLOAT32}
 
 _TENSORS_MOVED = {"add": 3, "mul": 3, "div": 3, "addu": 2, "mulu": 2, "divu": 2, "relu": 2, "gelu": 2, "tanh": 2}
 """Tensors that an elementwise operator reads and writes: the result and two inputs, with a number (…u) one."""

@@ -96,7 +96,7 @@ def with_values(calibration: Calibration, values: Mapping[str, float]) -> Calibr
     }
     mixes[ANY] = _of_any(mixes)
     shares = {name: _figure(values[name]) for name in _SHARES}
-    geforce = {f"matmul_{group}/consumer": _figure(GEFORCE_SHARE) for group in ("fp32", "8bit")}
+    geforce = {"matmul_8bit/consumer": _figure(GEFORCE_SHARE)}
     return msgspec.structs.replace(calibration, mixes=mixes, shares={**calibration.shares, **geforce, **shares})
 
 

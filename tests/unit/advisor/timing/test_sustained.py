@@ -39,6 +39,14 @@ def test_published_rates_are_taken_as_they_are(calibration: Calibration) -> None
     assert tflops("h100-sxm5-80gb", "float16", calibration) == pytest.approx(794.5)  # at the same specified rate
 
 
+@pytest.mark.parametrize("gpu_id", ["rtx-3060-12gb", "rtx-4060-ti-16gb", "rtx-5070"])
+def test_fp32_products_on_newer_geforce_cards_stay_far_below_the_peak(gpu_id: str, calibration: Calibration) -> None:
+    # Published on the 3090, 4090 and 5090: 0.66 to 0.70 of it. Half of the units also do what addresses need.
+    peak = gpu(gpu_id).fp32_tflops
+    assert peak is not None
+    assert 0.6 < tflops(gpu_id, "float32", calibration) / peak < 0.8
+
+
 def test_a_measurement_of_the_persons_own_goes_before_all(calibration: Calibration) -> None:
     own = Figure(value=1e12, kind=MEASURED, source="here")
     rates = {**calibration.rates, "h100-sxm5-80gb": SustainedRates(matmul_flops_per_s={"bfloat16": own})}
