@@ -25,6 +25,7 @@ from gpuscope.domain.footprint import SCHEMA, Footprint
 from gpuscope.domain.mix import MixRecommendation
 from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.domain.units import MIB
+from gpuscope.engine.input_file import read_bounded
 from gpuscope.errors import UsageError
 
 
@@ -60,10 +61,8 @@ class Own(NamedTuple):
 
 
 NOTHING = Own()
-
-
 _LARGEST_DOCUMENT = 256 * MIB
-"""A trace's footprint of very many operators takes a few."""
+"""A trace's footprint of very many operators takes a few MiB; devices that never end are not read."""
 
 
 def calibration(own: Own = NOTHING, job: Footprint | None = None) -> Calibration:
@@ -159,25 +158,14 @@ def _with(offers: tuple[CatalogueOffer, ...]) -> Catalogue:
     return Catalogue(known.gpus, known.cpus, (*known.offers, *offers), known.systems) if offers else known
 
 
-def _document(path: Path) -> bytes:
-    """A file's bytes; devices that never end and files of another kind are not read whole."""
-    with path.open("rb") as stream:
-        data = stream.read(_LARGEST_DOCUMENT + 1)
-    if len(data) > _LARGEST_DOCUMENT:
-        raise UsageError(f"{path} is larger than any footprint: name the JSON document of one.")
-    return data
-
-
 def read_footprint(path: Path) -> Footprint:
-    """Read a footprint document from a JSON file.
+    """Read a footprint document from a JSON file, or from standard input for `-`.
 
     Raises:
         UsageError: it cannot be read or is not such a document.
     """
     try:
-        footprint = from_json(_document(path), Footprint)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error.strerror}).") from error
+        footprint = from_json(read_bounded(path, _LARGEST_DOCUMENT), Footprint)
     except msgspec.MsgspecError as error:
         raise UsageError(f"{path} is not a footprint: {error}.") from error
     if footprint.schema != SCHEMA:
