@@ -82,11 +82,11 @@ def _print(document: Recommendation | MixRecommendation, text: str, options: arg
 def _of_mix(options: argparse.Namespace, wanted: Asked) -> MixRecommendation:
     """Advise on several jobs; each keeps the name of its file."""
     paths = [*options.files, *options.footprint]
+    if not paths:
+        raise UsageError("Name the jobs that run so often: sessions, or footprints with --footprint FILE.")
     if len(options.runs_per_month) != len(paths):
-        raise UsageError(
-            f"Say for each job how often it runs in a month: {len(paths)} {'figure' if len(paths) == 1 else 'figures'} "
-            "after --runs-per-month, such as 40,4."
-        )
+        jobs = "the job" if len(paths) == 1 else f"each of the {len(paths)} jobs"
+        raise UsageError(f"Say for {jobs} how often it runs in a month, such as --runs-per-month 40,4 for two.")
     jobs = []
     for path, runs in zip(paths, options.runs_per_month, strict=True):
         if path in options.footprint:

@@ -64,6 +64,18 @@ def count(text: str) -> int:
         return parse_count(text)
 
 
+def rate(text: str) -> float:
+    """`0.5`, `2000` or `404k`.
+
+    Raises:
+        argparse.ArgumentTypeError: it is no number.
+    """
+    try:
+        return float(text)
+    except ValueError:
+        return float(count(text))
+
+
 def duration(text: str) -> float:
     """`36h` or `3d`, in seconds.
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import NamedTuple
 
-from gpuscope.cli.arguments import count, duration, gpu_counts, names, numbers
+from gpuscope.cli.arguments import count, duration, gpu_counts, names, numbers, rate
 from gpuscope.cli.economics import add_economics, economics_from
 from gpuscope.domain.money import to_usd
 from gpuscope.domain.recommendation import Constraints
@@ -105,7 +105,7 @@ def _add_work(parser: argparse.ArgumentParser) -> None:
         "--total-epochs", metavar="N", type=float, help="the whole work, in epochs (with --samples-per-epoch)"
     )
     group.add_argument("--samples-per-epoch", metavar="N", type=count)
-    group.add_argument("--min-throughput", metavar="N", type=float, help="samples (or tokens, or steps) a second")
+    group.add_argument("--min-throughput", metavar="N", type=rate, help="samples (or tokens, or steps) a second")
     group.add_argument(
         "--precision", metavar="P", help="float32, tf32, float16, bfloat16, float8, int8; default: as measured"
     )

@@ -117,7 +117,9 @@ class Advisor:
         ranked = _in_rank(found, decision)
         on_front = front(ranked)
         candidates = tuple(
-            msgspec.structs.replace(explained(option, found.money.over_years(option, rival)), pareto=best)
+            msgspec.structs.replace(
+                explained(option, found.money.over_years(option, rival), constraints.economics), pareto=best
+            )
             for option, best in zip(ranked, on_front, strict=True)
         )
         chosen = None if decision.chosen is None else 0

@@ -32,7 +32,10 @@ def price_dates(candidates: Sequence[Candidate]) -> str | None:
 
 def _of_work(job: Job, work: Work, candidates: Sequence[Candidate], limits: Constraints) -> Iterator[str]:
     if any(candidate.serving is not None for candidate in candidates):
-        yield f"A service runs all hours; its costs are compared over {max(limits.economics.years)} years."
+        years = max(limits.economics.years)
+        yield f"A service runs all hours; its costs are compared over {years} {'year' if years == 1 else 'years'}."
+        if limits.budget_usd is not None:
+            yield "A service has no end: the budget is held only against purchase prices."
         yield from job.assumptions
         return
     no_speed = bool(candidates) and all(candidate.step_time_s is None for candidate in candidates)

@@ -18,6 +18,8 @@ from gpuscope.advisor.serving.plan import ServingPlan
 from gpuscope.advisor.timing.time_model import StepTime
 from gpuscope.advisor.timing.uncertainty import combined
 from gpuscope.domain.base import Range
+from gpuscope.domain.economics import Economics
+from gpuscope.domain.money import format_amount, format_amount_range
 from gpuscope.domain.recommendation import Candidate, Explanation
 from gpuscope.domain.units import (
     format_bytes,
@@ -77,9 +79,11 @@ def whole(candidate: Candidate, parts: Parts, owned: Explanation | None) -> Expl
     return Explanation(name=title(candidate), value=candidate.acquisition, inputs=tuple(trees))
 
 
-def reason(candidate: Candidate, compared_usd: float | None, risks: Sequence[str], step_how: str) -> str:
+def reason(
+    candidate: Candidate, compared_usd: float | None, risks: Sequence[str], step_how: str, economics: Economics
+) -> str:
     """One sentence (two when the speed is not known) for the table: memory, time, money, doubts."""
-    parts = [_memory_words(candidate), _time_words(candidate), _money_words(candidate, compared_usd)]
+    parts = [_memory_words(candidate), _time_words(candidate), _money_words(candidate, compared_usd, economics)]
     text = ", ".join(part for part in parts if part)
     if risks:
         text += "; but " + ", and ".join(risks)
@@ -204,11 +208,11 @@ def _time_words(candidate: Candidate) -> str:
     return "" if candidate.serving is None else service_words(candidate.serving)
 
 
-def _money_words(candidate: Candidate, compared_usd: float | None) -> str:
+def _money_words(candidate: Candidate, compared_usd: float | None, economics: Economics) -> str:
     if candidate.acquisition == "keep":
         return "costs nothing more"
     if candidate.acquisition == "buy":
-        return purchase_words(candidate)
+        return purchase_words(candidate, economics)
     offer, hourly = candidate.offer, candidate.cost_usd_per_hour
     if offer is None or hourly is None:
         return "price needs a quote"
@@ -217,11 +221,11 @@ def _money_words(candidate: Candidate, compared_usd: float | None) -> str:
         if offer.price_date is None
         else f"of {offer.price_date}" + (", over 30 days old" if offer.stale else "")
     )
-    rate = f"{format_money(hourly.mid)} an hour from {offer.provider} (price {age})"
+    rate = f"{format_amount(hourly.mid, economics)} an hour from {offer.provider} (price {age})"
     if candidate.cost_usd is not None:
-        return f"{format_money_range(candidate.cost_usd)} at {rate}"
+        return f"{format_amount_range(candidate.cost_usd, economics)} at {rate}"
     if compared_usd is not None and candidate.serving is None:
-        return f"about {compared_cost(compared_usd)} at {rate}"
+        return f"about {compared_cost(compared_usd, economics)} at {rate}"
     return rate
 
 

@@ -12,6 +12,7 @@ from gpuscope.advisor.choice.money import Money, Owned
 from gpuscope.advisor.choice.options import Figures, Option
 from gpuscope.advisor.cost.energy import JOULES_PER_KWH
 from gpuscope.domain.base import Range
+from gpuscope.domain.economics import Economics
 from gpuscope.domain.recommendation import Candidate, Constraints
 
 
@@ -63,14 +64,14 @@ def judged(candidate: Candidate, figures: Figures, limits: Constraints, parts: P
     return Option(candidate, figures, breaches(figures, limits), doubts if fit is None else (fit, *doubts), parts)
 
 
-def explained(option: Option, owned: Owned | None) -> Candidate:
+def explained(option: Option, owned: Owned | None, economics: Economics) -> Candidate:
     """The candidate with its costs over years, its reason in a sentence and every figure unfolded."""
     candidate = option.candidate
     if owned is not None:
         candidate = msgspec.structs.replace(candidate, cost_over_years=owned.costs)
     return msgspec.structs.replace(
         candidate,
-        reason=explain.reason(candidate, option.figures.usd, option.risks, option.parts.scaled.how),
+        reason=explain.reason(candidate, option.figures.usd, option.risks, option.parts.scaled.how, economics),
         explanation=explain.whole(candidate, option.parts, None if owned is None else owned.tree),
     )
 

@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 from gpuscope.advisor.choice.constraints import BUY, KEEP
 from gpuscope.advisor.choice.options import Breach, Figures
+from gpuscope.domain.economics import Economics
+from gpuscope.domain.money import format_amount, from_usd
 from gpuscope.domain.recommendation import Constraints
-from gpuscope.domain.units import format_count, format_duration, format_money, parse_count
+from gpuscope.domain.units import format_count, format_duration, parse_count
 
 _LEAST = {"minimum_throughput"}
 """Limits that have to be reached, not kept below."""
@@ -79,56 +81,61 @@ def doubts(figures: Figures, limits: Constraints) -> int:
 
 def breaches(figures: Figures, limits: Constraints) -> tuple[Breach, ...]:
     """The limits that are broken, in words."""
-    return tuple(_breach(m, figures) for m in measures(figures, limits) if not m.excess <= 1)
+    return tuple(_breach(m, figures, limits.economics) for m in measures(figures, limits) if not m.excess <= 1)
 
 
 def risks(figures: Figures, limits: Constraints) -> tuple[str, ...]:
     """The limits that may be broken, each a clause."""
-    return tuple(_risk(measure) for measure in measures(figures, limits) if measure.doubtful)
+    return tuple(_risk(measure, limits.economics) for measure in measures(figures, limits) if measure.doubtful)
 
 
-def _breach(measure: Measure, figures: Figures) -> Breach:
+def _breach(measure: Measure, figures: Figures, economics: Economics) -> Breach:
     kind = _KINDS[measure.field]
     if measure.mid is None:
         subject = "price" if measure.field == "budget_usd" and figures.acquisition == BUY else kind.subject
         return Breach(kind.unknown_code, f"its {subject} is not known, so {kind.judged}", math.inf, "")
-    reached, limit = kind.show(measure.mid), kind.show(measure.limit)
-    needed = enough(measure.field, measure.mid)
+    reached, limit = kind.show(measure.mid, economics), kind.show(measure.limit, economics)
+    needed = kind.show(enough(measure.field, measure.mid, economics), economics)
     return Breach(
         kind.code, f"{kind.reaches.format(reached)}, {kind.allows.format(limit)}", measure.excess,
-        f"{kind.relax.format(kind.show(needed))} instead of {limit}",
+        f"{kind.relax.format(needed)} instead of {limit}",
     )  # fmt: skip
 
 
-def _risk(measure: Measure) -> str:
+def _risk(measure: Measure, economics: Economics) -> str:
     assert measure.worst is not None
     kind = _KINDS[measure.field]
-    return kind.risk.format(kind.show(measure.worst))
+    return kind.risk.format(kind.show(measure.worst, economics))
 
 
-def enough(field: str, reached: float) -> float:
+def enough(field: str, reached: float, economics: Economics) -> float:
     """A limit that what is reached surely keeps, and still does after it was shown rounded and typed in."""
     if field == "deadline_s":
         return reached * _ROOM
     if field in _LEAST:
         return float(parse_count(format_count(reached / _ROOM))) if reached >= 1000 else reached / _ROOM
     if field in {"budget_usd", "budget_usd_per_hour"}:
-        shown_per_usd = 100 if reached < 100 else 1
-        return math.ceil(reached * shown_per_usd) / shown_per_usd
+        rate = from_usd(1.0, economics)
+        parts = 100 if reached * rate < 100 else 1
+        return math.ceil(reached * rate * parts) / parts / rate
     return float(math.ceil(reached))
 
 
-def relaxed_words(field: str, needed: float, limit: float) -> str:
-    """`a deadline of 3 d instead of 36 h`."""
+def relaxed_words(field: str, needed: float, limit: float, economics: Economics) -> str:
+    """`a deadline of 3 d instead of 36 h`, amounts of money as the person writes them."""
     kind = _KINDS[field]
-    return f"{kind.relax.format(kind.show(needed))} instead of {kind.show(limit)}"
+    return f"{kind.relax.format(kind.show(needed, economics))} instead of {kind.show(limit, economics)}"
 
 
-def _watts(value: float) -> str:
+def _time(value: float, _: Economics) -> str:
+    return format_duration(value)
+
+
+def _watts(value: float, _: Economics) -> str:
     return f"{value:,.0f} W"
 
 
-def _per_second(value: float) -> str:
+def _per_second(value: float, _: Economics) -> str:
     return f"{format_count(value) if value >= 1000 else f'{value:.3g}'}/s"
 
 
@@ -143,13 +150,13 @@ class _Kind(NamedTuple):
     allows: str
     relax: str
     risk: str
-    show: Callable[[float], str]
+    show: Callable[[float, Economics], str]
 
 
 _KINDS = {
     "deadline_s": _Kind(
         "deadline", "unknown_time", "time", "the deadline cannot be judged", "it needs about {}", "the deadline is {}",
-        "a deadline of {}", "it may miss the deadline: up to {}", format_duration,
+        "a deadline of {}", "it may miss the deadline: up to {}", _time,
     ),
     "minimum_throughput": _Kind(
         "throughput", "unknown_time", "speed", "the throughput cannot be judged", "it reaches about {}",
@@ -157,11 +164,11 @@ _KINDS = {
     ),
     "budget_usd_per_hour": _Kind(
         "budget_per_hour", "unknown_cost", "price an hour", "the budget cannot be judged", "it costs {} an hour",
-        "the budget is {}", "a budget an hour of {}", "it may cost up to {} an hour", format_money,
+        "the budget is {}", "a budget an hour of {}", "it may cost up to {} an hour", format_amount,
     ),
     "budget_usd": _Kind(
         "budget", "unknown_cost", "time", "the budget cannot be judged", "it costs about {}", "the budget is {}",
-        "a budget of {}", "it may go over the budget: up to {}", format_money,
+        "a budget of {}", "it may go over the budget: up to {}", format_amount,
     ),
     "power_limit_w": _Kind(
         "power", "power", "power", "the limit cannot be judged", "its GPUs take up to {}", "the limit is {}",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from gpuscope.advisor.cost.purchase import QUOTE
+from gpuscope.domain.economics import Economics
+from gpuscope.domain.money import format_amount
 from gpuscope.domain.recommendation import Candidate
 from gpuscope.domain.serving import Serving
-from gpuscope.domain.units import format_duration_range, format_money
+from gpuscope.domain.units import format_duration_range
 
 
 def title(candidate: Candidate) -> str:
@@ -16,7 +18,7 @@ def title(candidate: Candidate) -> str:
         name = hardware(candidate)
     if candidate.offer is None:
         return f"{name} in {candidate.nodes} machines" if candidate.nodes > 1 else name
-    place = "" if candidate.offer.region == "not stated" else f", {candidate.offer.region}"
+    place = "" if candidate.offer.region in {"", "not stated"} else f", {candidate.offer.region}"
     if candidate.count == 0:
         return f"{name} from {candidate.offer.provider}{place}"
     machines = f"{candidate.nodes} × " if candidate.nodes > 1 else ""
@@ -36,15 +38,15 @@ def short_title(candidate: Candidate) -> str:
     return f"buying {name}" if candidate.acquisition == "buy" else name
 
 
-def purchase_words(candidate: Candidate) -> str:
+def purchase_words(candidate: Candidate, economics: Economics) -> str:
     """What is known of a purchase price: `about $2,249 with the machine by its launch price, so ask for a quote`."""
     if candidate.cost_usd is None:
         costs = candidate.cost_over_years
         worth = None if costs is None else costs.worth_below_usd
         if not worth:
             return "it needs a quote"
-        return f"it needs a quote, and is worth it below {format_money(worth)}"
-    price = format_money(candidate.cost_usd.mid)
+        return f"it needs a quote, and is worth it below {format_amount(worth, economics)}"
+    price = format_amount(candidate.cost_usd.mid, economics)
     if candidate.price_kind == QUOTE:
         return f"{price} by your quote"
     return f"about {price} with the machine by its {candidate.price_kind}, so ask for a quote"

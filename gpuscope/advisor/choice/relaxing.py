@@ -109,11 +109,11 @@ def _amounts(constraints: Constraints, search: Search, broken: Sequence[Option])
         if not known:
             continue
         excess, reached = min(known)
-        needed = enough(field, reached)
+        needed = enough(field, reached, constraints.economics)
         relaxed = _changed(constraints, field, needed)
         best = search(relaxed)
         if best:
-            yield Relaxation(relaxed, relaxed_words(field, needed, limit), excess, best[0])
+            yield Relaxation(relaxed, relaxed_words(field, needed, limit, constraints.economics), excess, best[0])
 
 
 def _excess(option: Option, constraints: Constraints, field: str) -> tuple[float, float] | None:

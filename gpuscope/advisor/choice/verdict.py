@@ -10,8 +10,10 @@ from gpuscope.advisor.choice.keeping import FASTEST, IN_TIME, SHORT, fastest_sin
 from gpuscope.advisor.choice.naming import purchase_words, service_words, title
 from gpuscope.advisor.choice.options import Option
 from gpuscope.advisor.job.work import compared_cost
+from gpuscope.domain.economics import Economics
+from gpuscope.domain.money import format_amount, format_amount_range
 from gpuscope.domain.recommendation import Candidate, Constraints, Verdict
-from gpuscope.domain.units import format_duration, format_duration_range, format_money, format_money_range
+from gpuscope.domain.units import format_duration, format_duration_range
 
 FIX_FIRST_SHARE = 0.5
 """From this share of the predicted step on, waiting for data decides the speed, and no GPU helps."""
@@ -87,29 +89,32 @@ def _sentence(best: Option, limits: Constraints) -> str:
     candidate = best.candidate
     name = title(candidate)
     if candidate.acquisition == BUY:
-        text = f"Buy {name}: {purchase_words(candidate)}{_done(candidate)}"
+        text = f"Buy {name}: {purchase_words(candidate, limits.economics)}{_done(candidate)}"
     else:
         start = "A CPU is enough: rent" if candidate.count == 0 else "Rent"
-        text = f"{start} {name}: {_rent_words(best)}"
+        text = f"{start} {name}: {_rent_words(best, limits.economics)}"
     if best.figures.lasting and best.figures.usd is not None:
         years = max(limits.economics.years)
-        text += f"; {format_money(best.figures.usd)} over {years} {'year' if years == 1 else 'years'}"
+        text += (
+            f"; {format_amount(best.figures.usd, limits.economics)} over {years} {'year' if years == 1 else 'years'}"
+        )
     if best.risks:
         text += "; but " + ", and ".join(best.risks)
     return text + "."
 
 
-def _rent_words(best: Option) -> str:
+def _rent_words(best: Option, economics: Economics) -> str:
     candidate = best.candidate
     hourly = candidate.cost_usd_per_hour
-    rate = "" if hourly is None else f"{format_money(hourly.mid)} an hour"
+    rate = "" if hourly is None else f"{format_amount(hourly.mid, economics)} an hour"
     if candidate.serving is not None:
         return f"{rate}, {service_words(candidate.serving)}"
     if candidate.cost_usd is not None:
-        return f"{rate}, {format_money_range(candidate.cost_usd)} in all{_done(candidate)}"
+        return f"{rate}, {format_amount_range(candidate.cost_usd, economics)} in all{_done(candidate)}"
     if best.figures.usd is not None and candidate.step_time_s is not None:
-        return f"{rate}, about {compared_cost(best.figures.usd)}, the least of all offers"
-    return f"{rate}, the lowest price of those with the memory; the speed is not known"
+        return f"{rate}, about {compared_cost(best.figures.usd, economics)}, the least of all offers"
+    which = "those that may have the memory" if candidate.fits is None else "those with the memory"
+    return f"{rate}, the lowest price of {which}; the speed is not known"
 
 
 def _done(candidate: Candidate) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from gpuscope.advisor.job.job import Job
 from gpuscope.domain.base import Range, Value
+from gpuscope.domain.economics import Economics
+from gpuscope.domain.money import format_amount
 from gpuscope.domain.recommendation import Constraints
-from gpuscope.domain.units import format_count, format_money
+from gpuscope.domain.units import format_count
 from gpuscope.errors import UsageError
 
 COMPARED_STEPS = 1000
@@ -14,16 +16,17 @@ _SHOWN_STEPS = 1_000_000
 """Where the total is not known, costs are shown for this many steps, so that they differ in more than a last cent."""
 
 
-def compared_cost(usd: float) -> str:
+def compared_cost(usd: float, economics: Economics) -> str:
     """What steps cost, in words: `$0.38 for 1M steps`; for more steps only where that would be less than a cent.
 
     Args:
         usd: of `COMPARED_STEPS` steps.
+        economics: for the currency.
     """
     usd, steps = usd * (_SHOWN_STEPS / COMPARED_STEPS), _SHOWN_STEPS
     while 0 < usd < 0.01 and steps < 10**9:
         usd, steps = usd * 10, steps * 10
-    return f"{format_money(usd)} for {format_count(steps)} steps"
+    return f"{format_amount(usd, economics)} for {format_count(steps)} steps"
 
 
 class Work(Value, frozen=True, kw_only=True):

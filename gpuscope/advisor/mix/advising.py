@@ -14,8 +14,8 @@ from gpuscope.advisor.mix.jobs import AskedJob, MixedJob, mixed_job, names_of, r
 from gpuscope.advisor.mix.ways import MOST_BUSY, RENTED, Bought, Mixer, MixWay
 from gpuscope.domain.base import Range
 from gpuscope.domain.mix import JobOnMachine, MixCost, MixJob, MixMachine, MixOption, MixRecommendation
+from gpuscope.domain.money import format_amount, format_amount_range
 from gpuscope.domain.recommendation import Constraints, Sensitivity
-from gpuscope.domain.units import format_money, format_money_range
 from gpuscope.errors import UsageError
 
 _SHOWN_OPTIONS = 12
@@ -176,7 +176,11 @@ def _sentence(way: MixWay, mix: _Mix) -> str:
     text = ", and ".join(parts)
     cost, years = way.costs[-1], mix.mixer().years[-1]
     horizon = f"{years} years" if years > 1 else "1 year"
-    money = f"{format_money_range(cost)} over {horizon}" if cost is not None else "its price needs a quote"
+    money = (
+        f"{format_amount_range(cost, mix.constraints.economics)} over {horizon}"
+        if cost is not None
+        else "its price needs a quote"
+    )
     return f"{text[:1].upper()}{text[1:]}: {money}."
 
 
@@ -186,7 +190,7 @@ def _bought_words(each: Bought, mix: _Mix) -> str:
     names = names_of(mix.jobs, sorted(each.options))
     worth = ""
     if each.purchase_usd is None and each.worth_below_usd:
-        worth = f", worth it below {format_money(each.worth_below_usd)}"
+        worth = f", worth it below {format_amount(each.worth_below_usd, mix.constraints.economics)}"
     return f"{times}{hardware(candidate)} for {names} ({each.utilization:.0%} busy in the first year{worth})"
 
 

@@ -138,7 +138,7 @@ def test_several_jobs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
     ("arguments", "words"),
     [
         ([], "--footprint"),
-        (["--runs-per-month", "4"], "0 jobs"),
+        (["--runs-per-month", "4"], "Name the jobs"),
         (["a.gpuscope", "b.gpuscope"], "--runs-per-month 40,4"),
         (["a.gpuscope", "--runs-per-month", "x"], "like 40,4"),
         (["a.gpuscope", "--growth", "much"], "20%"),

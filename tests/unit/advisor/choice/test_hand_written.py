@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from gpuscope.advisor.calibration.model import EMPTY
 from gpuscope.advisor.choice.advisor import Advisor
 from gpuscope.domain.base import from_json, to_json
+from gpuscope.domain.economics import Economics
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Constraints, Recommendation, Verdict
 from gpuscope.domain.serving import ServingTarget
@@ -79,3 +81,17 @@ def test_formats_of_weights_are_checked_where_no_weights_are_counted() -> None:
 def test_the_machine_at_hand_keeps_the_power_limit() -> None:
     found = advised({"devices": [{"gpu": "a100-sxm4-80gb"}], "steps": {"time_s": {"p50": 0.2}}}, power_limit_w=300.0)
     assert all(each.acquisition != "keep" for each in found.candidates)
+
+
+def test_sentences_are_in_the_currency_of_the_person() -> None:
+    job = {"devices": [{"gpu": "a100-sxm4-80gb"}], "steps": {"time_s": {"p50": 0.2}}}
+    yen = Economics(currency="JPY", currency_per_usd=150.0)
+    found = advised(job, economics=yen, total_steps=2e5, acquisition="rent")
+    reasons = [each.reason for each in found.candidates]
+    assert all("$" not in text for text in (found.sentence, *reasons))
+    assert "¥" in found.sentence
+    refused = advised(job, economics=yen, total_steps=2e5, acquisition="rent", budget_usd=1 / 150)
+    suggested = re.search(r"a budget of ¥([\d,]+) instead of ¥1:", refused.sentence)
+    assert suggested is not None
+    enough = float(suggested[1].replace(",", "")) / 150
+    assert advised(job, economics=yen, total_steps=2e5, acquisition="rent", budget_usd=enough).recommended is not None
