@@ -30,5 +30,6 @@ def read_bounded(path: Path, most_bytes: int) -> bytes:
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}).") from error
     if len(data) > most_bytes:
-        raise UsageError(f"{path} is larger than {format_bytes(most_bytes)}, the most that is read: of a log, give a part.")
+        most = format_bytes(most_bytes)
+        raise UsageError(f"{path} is larger than {most}, the most that is read: of a log, give a part.")
     return data
