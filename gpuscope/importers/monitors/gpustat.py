@@ -20,7 +20,7 @@ TEXT_DESCRIPTION, JSON_DESCRIPTION = "gpustat, text", "gpustat --json"
 
 _UNACCOUNTED_BYTES = 64 * MIB
 """What drivers and rounding leave without a process; more is somebody's."""
-_GPU = re.compile(r"\[(\d+)\] (.+?)\s*\|\s*(\S+?)\s*°?C,(.*?)\|\s*(\d+)\s*/\s*(\d+)\s*MB\s*\|?(.*)")
+_GPU = re.compile(r"\[(\d+)\] ([^|]+)\|\s*+([^\s|°]+?)\s*+°?C,([^|]*)\|\s*+(\d+)\s*+/\s*+(\d+)\s*+MB\s*+\|?(.*)")
 _HEAD = re.compile(r"(\S+)\s+([A-Z][a-z]{2} [A-Z][a-z]{2}\s+\d+ \d+:\d+:\d+ \d{4})\s*([\d.]+)?")
 _UTILIZATION = re.compile(r"(\d+|\?+) ?%")
 _POWER = re.compile(r"(\d+|\?+) / +(\d+|\?+) W")
@@ -49,6 +49,7 @@ def read_text(data: bytes) -> Reading:
 
 def _add_line(reading: Reading, match: re.Match[str], wall_s: float, driver: str | None) -> None:
     index, name, temperature, middle, used, total, rest = match.groups()
+    name = name.rstrip()
     utilization, power = _UTILIZATION.search(middle), _POWER.search(middle)
     cells = {
         "temperature_c": parse_cell(temperature)[0],
