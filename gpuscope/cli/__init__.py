@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from gpuscope.cli.parser import build_parser
-from gpuscope.cli.streams import LOST_OUTPUT, drop_output, prepare_streams
+from gpuscope.cli.streams import LOST_OUTPUT, drop_output, prepare_streams, shown
 from gpuscope.engine.profile import adopt
 from gpuscope.errors import GpuscopeError, UsageError
 
@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
         status: int = options.run(options)
         sys.stdout.flush()
     except GpuscopeError as error:
-        print(f"gpuscope: {error}", file=sys.stderr)
+        print(f"gpuscope: {shown(str(error))}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -10,7 +10,7 @@ from typing import Any
 from gpuscope.cli.advice_text import mix_text, recommendation_text
 from gpuscope.cli.arguments import fraction, numbers
 from gpuscope.cli.constraint_options import Asked, add_constraints, asked
-from gpuscope.cli.streams import print_document, say
+from gpuscope.cli.streams import print_document, say, shown
 from gpuscope.domain.mix import MixRecommendation
 from gpuscope.domain.recommendation import Recommendation
 from gpuscope.engine.advise import advise, advise_mix, read_footprint
@@ -75,7 +75,7 @@ def _print(document: Recommendation | MixRecommendation, text: str, options: arg
     if options.json:
         print_document(document, sys.stdout)
     else:
-        print(text)
+        print(shown(text))
     return 0
 
 
@@ -85,8 +85,8 @@ def _of_mix(options: argparse.Namespace, wanted: Asked) -> MixRecommendation:
     if not paths:
         raise UsageError("Name the jobs that run so often: sessions, or footprints with --footprint FILE.")
     if len(options.runs_per_month) != len(paths):
-        jobs = "the job" if len(paths) == 1 else f"each of the {len(paths)} jobs"
-        raise UsageError(f"Say for {jobs} how often it runs in a month, such as --runs-per-month 40,4 for two.")
+        whose = "the job" if len(paths) == 1 else f"each of the {len(paths)} jobs"
+        raise UsageError(f"Say for {whose} how often it runs in a month, such as --runs-per-month 40,4 for two.")
     jobs = []
     for path, runs in zip(paths, options.runs_per_month, strict=True):
         if path in options.footprint:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from gpuscope.cli.streams import print_document, say
+from gpuscope.cli.streams import print_document, say, shown
 from gpuscope.engine.footprint import footprint_of
 from gpuscope.engine.import_files import import_files
 from gpuscope.engine.session import open_session
@@ -46,14 +46,15 @@ def _import(options: argparse.Namespace) -> int:
         with open_session(options.output) as reader:
             print_document(footprint_of(reader), sys.stdout)
     else:
-        print(f"The session is in {options.output}.")
+        print(shown(f"The session is in {options.output}."))
     return 0
 
 
 def say_reading(path: Path, reading: Reading) -> None:
     """Tell what was read of a file, and what was lost or assumed in it."""
     gpus = len(reading.tracks)
-    say(f"{path}: {reading.description}, {reading.rows} rows of {gpus} {'GPU' if gpus == 1 else 'GPUs'}.")
+    rows = "1 row" if reading.rows == 1 else f"{reading.rows} rows"
+    say(f"{path}: {reading.description}, {rows} of {gpus} {'GPU' if gpus == 1 else 'GPUs'}.")
     for note in reading.notes:
         place = "" if note.line is None else f" (line {note.line})" if note.count == 1 else (
             f" ({note.count} times, first in line {note.line})"

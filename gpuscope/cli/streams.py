@@ -6,6 +6,7 @@ import contextlib
 import errno
 import io
 import os
+import re
 import sys
 from typing import Any, TextIO
 
@@ -13,6 +14,10 @@ from gpuscope.domain.base import to_json
 
 LOST_OUTPUT = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF})
 """What printing fails with: no reader, a full disk, a terminal that went away, a stream that is not for writing."""
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""All but tabs and ends of lines."""
 
 
 def prepare_streams() -> None:
@@ -38,10 +43,15 @@ def drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
+def shown(text: str) -> str:
+    r"""The text as it may go to a terminal: control characters, which names in files can hold, as `\x1b`."""
+    return _CONTROL.sub(lambda match: f"\\x{ord(match.group()):02x}", text)
+
+
 def say(sentence: str) -> None:
     """Tell the person something, on standard error; a terminal that went away is no fault."""
     with contextlib.suppress(OSError):
-        print(f"gpuscope: {sentence}", file=sys.stderr, flush=True)
+        print(f"gpuscope: {shown(sentence)}", file=sys.stderr, flush=True)
 
 
 def print_document(value: Any, stream: TextIO) -> None:

@@ -154,3 +154,16 @@ def test_verdict_is_the_same_as_in_the_document(capsys: pytest.CaptureFixture[st
     found = from_json(advise(capsys, *limits, "--json"), Recommendation)
     assert found.verdict is Verdict.IMPOSSIBLE
     assert advise(capsys, *limits).startswith(found.sentence)
+
+
+def test_names_in_documents_and_of_files_do_not_steer_the_terminal(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "job\x1b[31m.json"
+    path.write_text('{"devices": [{"gpu": "rtx\\u001b[31m9999"}], "steps": {"time_s": {"p50": 1}}}')
+    assert main(["advise", "--footprint", str(path)]) == 0
+    assert main(["advise", "--footprint", str(path.with_name("none\x1b[31m.json"))]) != 0
+    printed = capsys.readouterr()
+    assert "\x1b" not in printed.out + printed.err
+    assert r"rtx\x1b[31m9999" in printed.out
+    assert r"none\x1b[31m.json" in printed.err
