@@ -28,7 +28,7 @@ def test_shown_command_lines_are_understood(root: Path) -> None:
     text = (root / "README.md").read_text(encoding="utf-8")
     blocks = "\n".join(re.findall(r"^```\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL))
     lines = re.findall(r"^gpuscope( .*)?$", blocks, flags=re.MULTILINE)
-    shown = [line.split("#")[0].split() for line in lines]
+    shown = [re.split("[#>]", line)[0].split() for line in lines]  # without comments and redirections
     assert len(shown) >= 4
     for arguments in shown:
         build_parser().parse(arguments)
