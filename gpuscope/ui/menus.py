@@ -64,7 +64,7 @@ class _Menus:
         group = QActionGroup(self._window)
         for mode, text in (
             (Mode.SYSTEM, translate("Menus", "As the &system")),
-            (Mode.LIGHT, translate("Menus", "&Light")),
+            (Mode.LIGHT, translate("Menus", "Li&ght")),
             (Mode.DARK, translate("Menus", "&Dark")),
         ):
             action = QAction(text, self._window)

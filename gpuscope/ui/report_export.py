@@ -43,14 +43,11 @@ class ReportExport(QObject):
 
     def ask_and_write(self, session: Path, constraints: Constraints) -> None:
         """Ask for a file name, then write there what is advised under these constraints."""
-        name, _ = QFileDialog.getSaveFileName(
-            self._window,
-            self.tr("Export the report"),
-            str(session.with_suffix(".pdf")),
-            self.tr("PDF (*.pdf);;JSON (*.json)"),
+        target = self._ask(
+            self.tr("Export the report"), str(session.with_suffix(".pdf")), self.tr("PDF (*.pdf);;JSON (*.json)")
         )
-        if name:
-            self.write(session, constraints, Path(name))
+        if target is not None:
+            self.write(session, constraints, target)
 
     def write(self, session: Path, constraints: Constraints, target: Path) -> None:
         """Write the report of a session; the target's suffix says which kind."""
@@ -59,27 +56,33 @@ class ReportExport(QObject):
 
     def ask_and_write_estimate(self, footprint: Footprint, constraints: Constraints) -> None:
         """Ask for a file name, then write there a typed-in model's report, or its footprint alone."""
-        name, _ = QFileDialog.getSaveFileName(
-            self._window,
-            self.tr("Export the estimate"),
-            "estimate.pdf",
-            self.tr("Report (*.pdf);;Report as JSON (*.json);;Footprint (*.footprint.json)"),
-        )
-        if name:
-            self.write_estimate(footprint, constraints, Path(name))
+        kinds = self.tr("Report (*.pdf);;Report as JSON (*.json);;Footprint (*.footprint.json)")
+        target = self._ask(self.tr("Export the estimate"), "estimate.pdf", kinds)
+        if target is not None:
+            self.write_estimate(footprint, constraints, target)
 
     def ask_and_write_jobs(self, mix: MixRecommendation) -> None:
         """Ask for a file name, then write there the report of several jobs."""
-        name, _ = QFileDialog.getSaveFileName(
-            self._window, self.tr("Export the report"), "jobs.pdf", self.tr("PDF (*.pdf);;JSON (*.json)")
-        )
-        if name:
-            self.write_jobs(mix, Path(name))
+        target = self._ask(self.tr("Export the report"), "jobs.pdf", self.tr("PDF (*.pdf);;JSON (*.json)"))
+        if target is not None:
+            self.write_jobs(mix, target)
 
     def write_jobs(self, mix: MixRecommendation, target: Path) -> None:
         """Write the report of several jobs."""
         self.started.emit(self.tr("Writing {0}…").format(target.name))
         self._work.submit(lambda: _write_jobs(mix, target))
+
+    def _ask(self, title: str, name: str, kinds: str) -> Path | None:
+        """A file to write, with the suffix of the chosen kind where none was typed.
+
+        The dialog does not offer to replace a file: a report that is there may be signed, and is never replaced.
+        """
+        chosen, kind = QFileDialog.getSaveFileName(
+            self._window, title, name, kinds, options=QFileDialog.Option.DontConfirmOverwrite
+        )
+        if not chosen:
+            return None
+        return with_suffix_of(Path(chosen), kind)
 
     def write_estimate(self, footprint: Footprint, constraints: Constraints, target: Path) -> None:
         """Write a typed-in model's footprint (`….footprint.json`), or its report in the format of the suffix."""
@@ -88,6 +91,11 @@ class ReportExport(QObject):
             self._work.submit(lambda: _write_footprint(footprint, target))
         else:
             self._work.submit(lambda: _write_estimate(footprint, constraints, target))
+
+
+def with_suffix_of(path: Path, kind: str) -> Path:
+    """`decision` and `PDF (*.pdf)` → `decision.pdf`; a name with a suffix of its own stays."""
+    return path if path.suffix else path.with_name(path.name + kind.partition("*")[2].removesuffix(")"))
 
 
 def _write(session: Path, constraints: Constraints, target: Path) -> Path:

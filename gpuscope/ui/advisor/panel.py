@@ -195,16 +195,21 @@ class AdvisorPanel(QWidget):
             self.advise_on_session()
 
     def _on_pause(self) -> None:
-        constraints = self.constraints_form.read(datetime.now().astimezone())
-        self.earlier.setVisible(constraints is None)
-        if constraints is not None:
-            self._constraints = constraints
+        understood = self._read_form()
         if self.source_bar.source is Source.JOBS:
             self._advise_on_jobs()
         elif self.source_bar.source is Source.TYPED:
             self._estimate()
-        elif constraints is not None:
+        elif understood:
             self._rank()
+
+    def _read_form(self) -> bool:
+        """Take over what the form asks for; False when it has a mistake, then the limits stay as they were."""
+        constraints = self.constraints_form.read(datetime.now().astimezone())
+        self.earlier.setVisible(constraints is None)
+        if constraints is not None:
+            self._constraints = constraints
+        return constraints is not None
 
     def _estimate(self) -> None:
         model = self.estimate_form.read()
@@ -231,6 +236,7 @@ class AdvisorPanel(QWidget):
         if says_enough(footprint):
             self._footprint = footprint
             self.constraints_form.set_measured_stage(footprint.workload.stage)
+            self._read_form()  # what was remembered counts from the first answer on
             self._rank()
         else:
             self.status.emit("")

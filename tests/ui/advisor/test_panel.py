@@ -23,7 +23,8 @@ from gpuscope.errors import SessionError, UsageError
 from gpuscope.ui import theme
 from gpuscope.ui.advisor.form.constraints import Choices
 from gpuscope.ui.advisor.form.model import EstimateInput
-from gpuscope.ui.advisor.form.texts import QuoteTexts
+from gpuscope.ui.advisor.form.presets import PresetStore
+from gpuscope.ui.advisor.form.texts import ConstraintTexts, QuoteTexts
 from gpuscope.ui.advisor.mix.jobs import MixInput
 from gpuscope.ui.advisor.panel import AdvisorPanel
 from gpuscope.ui.advisor.result.cells import Column
@@ -171,6 +172,18 @@ def test_the_decision_is_seen_at_once(qtbot: QtBot, panel: AdvisorPanel, width: 
     assert sentence.height() >= sentence.heightForWidth(sentence.width())  # none of its lines is cut
     form, said = (widget.mapTo(panel, QPoint(0, 0)) for widget in (panel.constraints_form, sentence))
     assert said.y() < form.y() if width == 400 else said.x() > form.x()
+
+
+def test_what_the_form_remembers_counts_from_the_first_answer_on(
+    qtbot: QtBot, qapp: QApplication, engine: Recorder
+) -> None:
+    PresetStore().keep_last(ConstraintTexts(deadline="36h", currency="JPY", currency_per_usd="150"))
+    panel = AdvisorPanel(sources=engine.sources())
+    qtbot.addWidget(panel, before_close_func=lambda panel: wait_until_idle(qtbot, panel))
+    finish(qtbot, panel)
+    assert engine.asked[0].deadline_s == 36 * 3600
+    assert engine.asked[0].economics.currency == "JPY"
+    assert panel.constraints == engine.asked[0]
 
 
 def test_what_failed_cannot_be_exported(qtbot: QtBot, panel: AdvisorPanel, engine: Recorder) -> None:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from gpuscope.domain.base import Range
+from gpuscope.domain.economics import Economics
 from gpuscope.domain.recommendation import Candidate, Constraints
 from gpuscope.ui import theme
 from gpuscope.ui.advisor.form.constraints import ConstraintsForm
@@ -20,7 +21,8 @@ from gpuscope.ui.advisor.form.model import EstimateInput
 from gpuscope.ui.advisor.form.presets import PresetStore
 from gpuscope.ui.advisor.form.texts import ConstraintTexts
 from gpuscope.ui.advisor.result.cells import SERVICE_COLUMNS, Column, cell
-from gpuscope.ui.advisor.result.plot import CostTimePlot, points
+from gpuscope.ui.advisor.result.money import Money
+from gpuscope.ui.advisor.result.plot import CostTimePlot, points, tick_text
 from gpuscope.ui.advisor.result.rejected import RejectedList
 from gpuscope.ui.advisor.result.table import CandidateModel
 from gpuscope.ui.advisor.result.table_view import CandidateTable
@@ -176,3 +178,18 @@ def test_the_real_engine_estimates_and_ranks_at_once() -> None:
     assert found.candidates
     assert points(found)
     assert took_s < 2.0, "typically 50 ms; a window that waits longer feels broken"
+
+
+def test_amounts_are_in_the_person_s_currency() -> None:
+    yen = Money.of(Economics(currency="JPY", currency_per_usd=150.0))
+    exact = Candidate(gpu="x", count=1, acquisition="rent", cost_usd_per_hour=Range.exact(2.5))
+    assert cell(exact, Column.COST_PER_HOUR, yen).text == "¥375"
+    francs = Money.of(Economics(currency="CHF", currency_per_usd=0.8))
+    shown = cell(exact, Column.COST_PER_HOUR, francs)
+    assert (shown.text, shown.unit) == ("CHF 2.00", "")
+    assert Money.of(Economics(currency="JPY")) == Money(), "without a rate amounts stay in dollars"
+    answer = recommendation(Constraints(economics=yen.economics))
+    in_dollars = points(recommendation())
+    assert [point.cost.mid for point in points(answer)] == pytest.approx([150 * each.cost.mid for each in in_dollars])
+    assert tick_text(15_000, yen) == "¥15,000"
+    assert tick_text(0.1, Money()) == "$0.1"

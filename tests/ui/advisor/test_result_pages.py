@@ -73,9 +73,9 @@ def test_what_is_not_known_is_a_dash_with_a_reason() -> None:
 
 def test_amounts_are_in_the_currency_of_the_person() -> None:
     yen = Money.of(Economics(currency="JPY", currency_per_usd=150.0))
-    assert yen.amount(10) == "JPY 1,500"
-    assert yen.amount(-10) == "−JPY 1,500"
-    assert yen.range(spread(100.0, 0.1)).startswith("JPY 13,500")
+    assert yen.amount(10) == "¥1,500"
+    assert yen.amount(-10) == "−¥1,500"
+    assert yen.range(spread(100.0, 0.1)).startswith("¥13,500")
     assert Money.of(Economics(currency="JPY")) == Money(), "without a rate the amounts stay in dollars"
 
 

@@ -94,7 +94,7 @@ def test_a_copy_of_a_growing_session_can_be_saved(
     writer = sessions.start_session(tmp_path / "run.gpuscope")
     open_session(qtbot, window, writer.path)
     target = tmp_path / "copy.gpuscope"
-    dialog: Callable[..., tuple[str, str]] = lambda *_: (str(target), "")  # noqa: E731 - stands for a static method
+    dialog: Callable[..., tuple[str, str]] = lambda *_args, **_options: (str(target), "")  # noqa: E731 - stands for a static method
     monkeypatch.setattr("gpuscope.ui.main_window.QFileDialog.getSaveFileName", dialog)
     window.save_copy_dialog()
     qtbot.waitUntil(lambda: str(target) in window.statusBar().currentMessage(), timeout=WAIT_MS)
@@ -110,7 +110,8 @@ def test_the_report_is_written_beside_the_window(
     with qtbot.waitSignal(window.session.ended, timeout=WAIT_MS):
         window.start(path)
     target = tmp_path / f"report{suffix}"
-    monkeypatch.setattr("gpuscope.ui.report_export.QFileDialog.getSaveFileName", lambda *_: (str(target), ""))
+    typed = str(target.with_suffix("")), f"Report (*{suffix})"
+    monkeypatch.setattr("gpuscope.ui.report_export.QFileDialog.getSaveFileName", lambda *_args, **_options: typed)
     with qtbot.waitSignal(window.export.written, timeout=3 * WAIT_MS):
         qtbot.mouseClick(window.header.report, Qt.MouseButton.LeftButton)
     assert target.stat().st_size > 1000
@@ -124,7 +125,9 @@ def test_a_report_that_cannot_be_written_is_one_sentence(
     with qtbot.waitSignal(window.session.ended, timeout=WAIT_MS):
         window.start(path)
     target = tmp_path / "no such folder" / "report.json"
-    monkeypatch.setattr("gpuscope.ui.report_export.QFileDialog.getSaveFileName", lambda *_: (str(target), ""))
+    monkeypatch.setattr(
+        "gpuscope.ui.report_export.QFileDialog.getSaveFileName", lambda *_args, **_options: (str(target), "")
+    )
     with qtbot.waitSignal(window.export.failed, timeout=3 * WAIT_MS):
         window.export_report()
     assert len(window.banners.sentences()) == 1

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from PySide6.QtCore import QCoreApplication
 
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Candidate
-from gpuscope.domain.units import GIB, format_bytes, format_duration_range, format_money_range, join_range
+from gpuscope.domain.units import GIB, format_bytes, format_duration_range, join_range
+from gpuscope.ui.advisor.result.money import Money
 from gpuscope.ui.figures import DASH
 
 translate = QCoreApplication.translate
 
+DOLLARS = Money()
 _CONFIDENCE_ORDER = {"measured": 0.0, "calibrated": 1.0, "specification": 2.0}
 
 
@@ -83,7 +85,7 @@ def header(column: Column) -> tuple[str, str]:
                 "Advisor", "Renting: the whole work. Buying: the purchase price, with the machine around the GPUs."
             ),
         ),
-        Column.COST_PER_HOUR: (translate("Advisor", "$/h"), translate("Advisor", "Price of one hour, all GPUs.")),
+        Column.COST_PER_HOUR: (translate("Advisor", "Per hour"), translate("Advisor", "Price of one hour, all GPUs.")),
         Column.ENERGY: (
             translate("Advisor", "Energy"),
             translate("Advisor", "Predicted energy for the whole work, all GPUs."),
@@ -107,9 +109,10 @@ def header(column: Column) -> tuple[str, str]:
     }[column]
 
 
-def cell(candidate: Candidate, column: Column) -> Cell:
-    """The cell of a candidate in a column."""
-    return _CELLS[column](candidate)
+def cell(candidate: Candidate, column: Column, money: Money = DOLLARS) -> Cell:
+    """The cell of a candidate in a column; amounts are in the currency of `money`."""
+    amounts = _AMOUNTS.get(column)
+    return _CELLS[column](candidate) if amounts is None else amounts(candidate, money)
 
 
 def configuration_name(gpu: str | None, gpu_name: str | None, count: int) -> str:
@@ -192,20 +195,20 @@ def _time(candidate: Candidate) -> Cell:
     return _range_cell(candidate.time_to_finish_s, format_duration_range, why)
 
 
-def _cost(candidate: Candidate) -> Cell:
+def _cost(candidate: Candidate, money: Money) -> Cell:
     if candidate.cost_usd_per_hour is None and candidate.acquisition != "rent":
         why = translate("Advisor", "No price is known: ask for a quote.")
     else:
         why = translate("Advisor", "The cost follows from the time of the whole work, which is not known.")
-    return _range_cell(candidate.cost_usd, format_money_range, why, tooltip=_price_note(candidate))
+    return _amount_cell(candidate.cost_usd, money, why, _price_note(candidate))
 
 
-def _cost_per_hour(candidate: Candidate) -> Cell:
+def _cost_per_hour(candidate: Candidate, money: Money) -> Cell:
     if candidate.acquisition == "rent":
         why = translate("Advisor", "No price is known: ask for a quote.")
     else:
         why = translate("Advisor", "Only what is rented is paid by the hour.")
-    return _range_cell(candidate.cost_usd_per_hour, format_money_range, why, tooltip=_price_note(candidate))
+    return _amount_cell(candidate.cost_usd_per_hour, money, why, _price_note(candidate))
 
 
 def _price_note(candidate: Candidate) -> str:
@@ -289,16 +292,24 @@ def _range_cell(value: Range | None, form: Callable[[Range], str], why_missing: 
     )
 
 
+def _amount_cell(value: Range | None, money: Money, why_missing: str, tooltip: str) -> Cell:
+    """A currency stands before its figure: there is no unit behind it."""
+    found = _range_cell(value, money.range, why_missing, tooltip)
+    return found if value is None else replace(found, text=money.range(value), unit="")
+
+
 _CELLS: dict[Column, Callable[[Candidate], Cell]] = {
     Column.CONFIGURATION: _configuration,
     Column.FIT: _fit,
     Column.STEP_TIME: _step_time,
     Column.TIME: _time,
-    Column.COST: _cost,
-    Column.COST_PER_HOUR: _cost_per_hour,
     Column.ENERGY: _energy,
     Column.FIRST_TOKEN: _first_token,
     Column.NEXT_TOKEN: _next_token,
     Column.REQUESTS: _requests,
     Column.CONFIDENCE: _confidence,
+}
+_AMOUNTS: dict[Column, Callable[[Candidate, Money], Cell]] = {
+    Column.COST: _cost,
+    Column.COST_PER_HOUR: _cost_per_hour,
 }

@@ -11,9 +11,11 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from gpuscope.domain.base import Range
+from gpuscope.domain.money import DOLLAR
 from gpuscope.domain.recommendation import Candidate, Recommendation
 from gpuscope.ui import theme
 from gpuscope.ui.advisor.result.cells import configuration_name, place
+from gpuscope.ui.advisor.result.money import Money
 from gpuscope.ui.theme import GRID, Colours, set_role
 from gpuscope.ui.widgets.log_axis import LogAxis, nice_amounts, nice_durations, say_duration, style_axes
 
@@ -30,17 +32,19 @@ class Point:
     number: int
     """Index into the recommendation's candidates."""
     time_s: Range
-    cost_usd: Range
+    cost: Range
+    """In the person's currency."""
     acquisition: str
 
 
 def points(recommendation: Recommendation) -> list[Point]:
     """The candidates whose time and cost are known and above 0 (the axes are logarithmic)."""
     found = []
+    per_usd = Money.of(recommendation.constraints.economics).per_usd
     for number, candidate in enumerate(recommendation.candidates):
         time, cost = candidate.time_to_finish_s, candidate.cost_usd
         if time is not None and cost is not None and time.low > 0 and cost.low > 0:
-            found.append(Point(number, time, cost, candidate.acquisition))
+            found.append(Point(number, time, cost.scaled(per_usd), candidate.acquisition))
     return found
 
 
@@ -58,7 +62,8 @@ class CostTimePlot(QWidget):
         self._recommended: int | None = None
         self._chosen: int | None = None
         bottom = LogAxis("bottom", nice_durations, say_duration)
-        left = LogAxis("left", nice_amounts, _tick_money)
+        self._money = Money()
+        left = LogAxis("left", nice_amounts, lambda value: tick_text(value, self._money))
         self._plot = pg.PlotWidget(axisItems={"bottom": bottom, "left": left})
         self._plot.setAccessibleName(self.tr("Cost against time"))
         self.setWhatsThis(
@@ -98,6 +103,7 @@ class CostTimePlot(QWidget):
         """Replace all marks."""
         self._candidates = recommendation.candidates
         self._recommended = recommendation.recommended
+        self._money = Money.of(recommendation.constraints.economics)
         self._points = points(recommendation)
         self._chosen = None
         self._draw()
@@ -143,7 +149,7 @@ class CostTimePlot(QWidget):
         for point in self._points:
             x, y = _log(point)
             xs += [math.log10(point.time_s.low), math.log10(point.time_s.high), x, x]
-            ys += [y, y, math.log10(point.cost_usd.low), math.log10(point.cost_usd.high)]
+            ys += [y, y, math.log10(point.cost.low), math.log10(point.cost.high)]
         line = QColor(colours.muted)
         line.setAlpha(110)
         self._ranges.setPen(pg.mkPen(line, width=1))
@@ -216,9 +222,12 @@ def front_line(front: list[Point]) -> tuple[list[float], list[float]]:
     return xs, ys
 
 
-def _tick_money(value: float) -> str:
+def tick_text(value: float, money: Money) -> str:
+    """An amount of the person's currency at a tick."""
+    if money.economics.currency != DOLLAR:
+        return money.amount(value / money.per_usd)
     return f"${value:,.0f}" if value >= 1 else f"${value:.2g}"
 
 
 def _log(point: Point) -> tuple[float, float]:
-    return math.log10(point.time_s.mid), math.log10(point.cost_usd.mid)
+    return math.log10(point.time_s.mid), math.log10(point.cost.mid)

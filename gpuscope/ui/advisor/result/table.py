@@ -9,6 +9,7 @@ from PySide6.QtGui import QFont
 
 from gpuscope.domain.recommendation import Candidate, Recommendation
 from gpuscope.ui.advisor.result.cells import Cell, Column, cell, header
+from gpuscope.ui.advisor.result.money import Money
 from gpuscope.ui.figures import DASH
 
 CELL_ROLE = Qt.ItemDataRole.UserRole
@@ -31,7 +32,8 @@ Rows = list[list[Cell]]
 
 def rows_of(recommendation: Recommendation) -> Rows:
     """The cells of all candidates: of hundreds this takes longer than a frame, so it is done beside the window."""
-    return [[cell(candidate, column) for column in Column] for candidate in recommendation.candidates]
+    money = Money.of(recommendation.constraints.economics)
+    return [[cell(candidate, column, money) for column in Column] for candidate in recommendation.candidates]
 
 
 class CandidateModel(QAbstractTableModel):
