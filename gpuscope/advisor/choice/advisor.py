@@ -22,7 +22,7 @@ from gpuscope.advisor.choice.relaxing import impossible_sentence
 from gpuscope.advisor.choice.robustness import sensitivities
 from gpuscope.advisor.choice.search import Found, search
 from gpuscope.advisor.choice.surer import improvements
-from gpuscope.advisor.choice.verdict import Decision, decide, fix_first
+from gpuscope.advisor.choice.verdict import Decision, decide, fix_first, is_soon_enough
 from gpuscope.advisor.job.architecture import with_counted_parameters
 from gpuscope.advisor.job.work import work_of
 from gpuscope.domain.footprint import Footprint
@@ -106,7 +106,7 @@ class Advisor:
         decision = decide(found.passed, found.at_hand, constraints)
         if decision is None:
             return Decision(Verdict.IMPOSSIBLE, self._impossible(constraints, found), None)
-        if decision.chosen is found.at_hand:
+        if decision.chosen is found.at_hand and is_soon_enough(decision, constraints):
             return decision
         return fix_first(decision, self._predictions.variants(constraints)[0].job.data_wait_s)
 

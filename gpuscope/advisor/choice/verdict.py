@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gpuscope.advisor.choice.constraints import BUY
-from gpuscope.advisor.choice.keeping import FASTEST, IN_TIME, SHORT, fastest_single, keeps
+from gpuscope.advisor.choice.keeping import FASTEST, IN_TIME, SHORT, SHORT_JOB_S, fastest_single, keeps
 from gpuscope.advisor.choice.naming import purchase_words, service_words, title
 from gpuscope.advisor.choice.options import Option
 from gpuscope.advisor.job.work import compared_cost
@@ -44,6 +44,14 @@ def decide(ranked: Sequence[Option], at_hand: Option | None, constraints: Constr
     if not ranked:
         return None
     return Decision(_verdict(ranked[0].candidate), _sentence(ranked[0], constraints), ranked[0])
+
+
+def is_soon_enough(decision: Decision, limits: Constraints) -> bool:
+    """Whether the chosen machine meets a deadline, or finishes a short job: then nothing has to become faster."""
+    if limits.deadline_s is not None:
+        return True
+    total = None if decision.chosen is None else decision.chosen.candidate.time_to_finish_s
+    return total is not None and total.mid <= SHORT_JOB_S
 
 
 def fix_first(decision: Decision, data_wait_s: float) -> Decision:

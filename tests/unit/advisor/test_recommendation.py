@@ -68,11 +68,17 @@ def test_gpu_at_hand_is_kept_when_it_meets_the_deadline() -> None:
     assert tight.verdict is Verdict.RENT
 
 
-def test_job_that_no_gpu_speeds_up_stays_on_the_cpu() -> None:
-    footprint = with_data_wait(cpu_footprint(step_s=0.2), 0.199)
-    found = advise(footprint)
+def test_job_that_no_gpu_speeds_up_stays_on_the_cpu_and_its_input_is_mended_first() -> None:
+    found = advise(with_data_wait(cpu_footprint(step_s=0.2), 0.199))
+    assert found.verdict is Verdict.FIX_FIRST
+    assert "waiting for the data loader" in found.sentence
+    assert "The CPU that it ran on is enough" in found.sentence
+    assert best(found).gpu is None
+
+
+def test_a_short_job_that_waits_for_data_is_not_worth_mending() -> None:
+    found = advise(with_data_wait(cpu_footprint(step_s=0.2), 0.199), total_steps=1000)
     assert found.verdict is Verdict.CPU_IS_ENOUGH
-    assert "faster" in found.sentence
 
 
 def test_small_net_on_tables_is_no_faster_on_a_gpu() -> None:
