@@ -129,6 +129,15 @@ def vector_rate(gpu: GpuSpec, calibration: Calibration) -> Figure | None:
     )
 
 
+def memory_unseen(gpu: GpuSpec, calibration: Calibration) -> bool:
+    """Nobody published what large operators reach of such memory: the usual share, that of GDDR6X, stands for it."""
+    known = calibration.rates.get(gpu.id)
+    if known is not None and known.vector_bytes_per_s is not None:
+        return False
+    kind = memory(gpu)
+    return kind != "GDDR6X" and share_key("vector", kind) not in calibration.shares
+
+
 def power_capped(gpu: GpuSpec, precision: str, calibration: Calibration) -> bool:
     """The board's power limit, not its silicon, sets the rate of matrix products, or may: it lives on the slot's."""
     peak = matrix_peak_tflops(gpu, precision)

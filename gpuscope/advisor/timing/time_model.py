@@ -26,7 +26,7 @@ from gpuscope.advisor.timing.step import (
     change_doubts,
     unknown,
 )
-from gpuscope.advisor.timing.sustained import power_capped
+from gpuscope.advisor.timing.sustained import memory_unseen, power_capped
 from gpuscope.advisor.timing.transfer import host_time, input_time, model_seconds, transfer
 from gpuscope.advisor.timing.uncertainty import Doubt, combined, doubt
 from gpuscope.advisor.timing.whole_step import whole_step_ratio
@@ -174,6 +174,7 @@ def _doubts_of_the_card(job: Job, gpu: GpuSpec) -> tuple[Doubt, ...]:
         return ()
     codes = {
         "power_capped": power_capped(gpu, job.precision, job.calibration),
+        "unseen_memory": memory_unseen(gpu, job.calibration),
         "other_vendor": gpu.vendor != "NVIDIA",
     }
     return tuple(doubt(code, job.calibration) for code, applies in codes.items() if applies)

@@ -55,6 +55,8 @@ _UNCALIBRATED: dict[str, Doubt] = {
     "compile_change": Doubt("compiled or not, unlike the run", 1.36),
     # An L4 sustains 28% of its FP32 peak, 300 W cards at most 55%: how much is lost depends on the mix of work.
     "power_capped": Doubt("the card's power limit keeps it far below its peak", 1.25),
+    # GDDR6X reaches 0.87 of its bandwidth, GDDR5 and GDDR6 0.75: a new kind may be either.
+    "unseen_memory": Doubt("what such memory sustains was not published", 1.16),
     # 26-36% for plain models from 1 to 8 GPUs.
     "many_gpus": Doubt("spread over several GPUs", 1.36),
     # No published figure for a model without layer sizes.

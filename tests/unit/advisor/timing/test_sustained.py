@@ -13,7 +13,7 @@ from gpuscope.advisor.calibration.model import EMPTY, MEASURED, Calibration, Fig
 from gpuscope.advisor.calibration.power_limits import FLOAT32_WATTS, with_generations
 from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.precision import PRECISIONS
-from gpuscope.advisor.timing.sustained import matmul_rate, power_capped, sustained
+from gpuscope.advisor.timing.sustained import matmul_rate, memory_unseen, power_capped, sustained
 from tests.unit.advisor.advisor_jobs import shipped
 
 
@@ -128,3 +128,10 @@ def test_products_in_tf32_reach_less_of_their_peak_than_in_16_bits(calibration: 
     assert a30.bf16_tensor_tflops is not None
     tf32 = tflops("a30", "tf32", calibration) / a30.tf32_tensor_tflops
     assert 0.75 < tf32 / (tflops("a30", "bfloat16", calibration) / a30.bf16_tensor_tflops) < 1.0
+
+
+def test_memory_of_a_kind_that_nobody_measured_is_doubted(calibration: Calibration) -> None:
+    unseen = {
+        name for name in ("rtx-4090", "l4", "h100-sxm5-80gb", "rtx-5090") if memory_unseen(gpu(name), calibration)
+    }
+    assert unseen == {"rtx-5090"}
