@@ -64,6 +64,8 @@ def _advise(options: argparse.Namespace) -> int:
         return _print(mix, mix_text(mix, shown), options)
     if len(options.files) + len(options.footprint) != 1:
         raise UsageError("Name a session, or a footprint with --footprint FILE.")
+    if options.growth:
+        raise UsageError("Growth belongs to --runs-per-month: say how often the job runs in a month.")
     if options.files:
         recommendation = _of_session(options.files[0], wanted)
     else:

@@ -16,6 +16,7 @@ from gpuscope.cli.arguments import duration, fraction
 from gpuscope.domain.economics import Economics, Quote
 from gpuscope.domain.money import DOLLAR, to_usd
 from gpuscope.engine.advise import catalogue
+from gpuscope.errors import UsageError
 
 
 class Money(NamedTuple):
@@ -78,6 +79,8 @@ def economics_from(options: argparse.Namespace) -> Money:
         UsageError: an option makes no sense, or a quote does not.
         CatalogueError: a file of prices is damaged.
     """
+    if options.exchange_rate is not None and options.currency == "USD":
+        raise UsageError("An exchange rate belongs to a currency: name it with --currency, such as --currency EUR.")
     bare = Economics(currency=options.currency, currency_per_usd=options.exchange_rate)
     check_economics(bare)
     quotes: tuple[Quote, ...] = tuple(parse_quote(text, catalogue()) for text in options.quote)

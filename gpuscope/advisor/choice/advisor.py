@@ -12,7 +12,7 @@ from gpuscope.advisor.choice.alternates import alternates
 from gpuscope.advisor.choice.assumptions import assumptions, price_dates
 from gpuscope.advisor.choice.candidates import Builder
 from gpuscope.advisor.choice.constraints import BUY, RENT, check
-from gpuscope.advisor.choice.footprint_sense import check_footprint, says_anything
+from gpuscope.advisor.choice.footprint_sense import check_footprint, check_service, says_anything
 from gpuscope.advisor.choice.judging import explained
 from gpuscope.advisor.choice.options import Option
 from gpuscope.advisor.choice.predictions import Predictions
@@ -72,6 +72,7 @@ class Advisor:
             UsageError: the constraints contradict each other; the text says what to change.
         """
         check(constraints, self._catalogue)
+        check_service(self._footprint, constraints)
         if not says_anything(self._footprint):
             return Recommendation(verdict=Verdict.IMPOSSIBLE, sentence=NOTHING_KNOWN, constraints=constraints)
         found = self._search(constraints)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import msgspec
@@ -39,8 +40,8 @@ def check(constraints: Constraints, catalogue: Catalogue) -> None:
     """
     for name, words in _POSITIVE.items():
         value = getattr(constraints, name)
-        if value is not None and not value > 0:
-            raise UsageError(f"{words} must be above zero, not {value:g}.")
+        if value is not None and not 0 < value < math.inf:
+            raise UsageError(f"{words} must be above zero and finite, not {value:g}.")
     if any(not 1 <= count <= MOST_GPUS for count in constraints.counts):
         raise UsageError(f"The number of GPUs must be 1 or more, and at most {MOST_GPUS}.")
     for precision in (*constraints.precisions, *filter(None, (constraints.precision,))):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from gpuscope.advisor.job.architecture import architecture_of
 from gpuscope.domain.footprint import Footprint
+from gpuscope.domain.recommendation import Constraints
 from gpuscope.errors import UsageError
 
 _ABSURD_SECONDS = 1e7
@@ -81,3 +83,20 @@ def _check_memory(footprint: Footprint) -> None:
     for name, amount in amounts.items():
         if amount is not None and not 0 <= amount < _ABSURD_BYTES:
             raise UsageError(f"The footprint's {name} of {amount} makes no sense: correct the footprint.")
+
+
+def check_service(footprint: Footprint, constraints: Constraints) -> None:
+    """Refuse to serve tokens of a model of which nothing tells the size.
+
+    Raises:
+        UsageError: the text says what to give.
+    """
+    target = constraints.serving
+    if target is None or architecture_of(footprint, language_model=True) is not None:
+        return
+    asked = (target.prompt_tokens, target.output_tokens, target.time_to_first_token_s, target.inter_token_latency_s)
+    if any(value is not None for value in asked):
+        raise UsageError(
+            "How fast the model writes tokens follows from its size, which the footprint lacks: give its parameters or "
+            "its architecture there (docs/json.md), or type it in with `gpuscope estimate`."
+        )

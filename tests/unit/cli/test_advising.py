@@ -167,3 +167,21 @@ def test_names_in_documents_and_of_files_do_not_steer_the_terminal(
     assert "\x1b" not in printed.out + printed.err
     assert r"rtx\x1b[31m9999" in printed.out
     assert r"none\x1b[31m.json" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--budget", "inf"], "must be above zero and finite"),
+        (["--exchange-rate", "150"], "name it with --currency"),
+        (["--growth", "20%"], "belongs to --runs-per-month"),
+        (["--stage", "inference", "--prompt-tokens", "100"], "give its parameters or its architecture"),
+    ],
+)
+def test_options_that_mean_nothing_here_are_said(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, options: list[str], words: str
+) -> None:
+    footprint = tmp_path / "hand.json"
+    footprint.write_text('{"steps": {"time_s": {"p50": 0.05}}, "devices": [{"gpu": "l4"}]}', encoding="utf-8")
+    assert main(["advise", "--footprint", str(footprint), *options]) == 2
+    assert words in capsys.readouterr().err
