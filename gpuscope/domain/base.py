@@ -57,6 +57,11 @@ class Range(Value, frozen=True, kw_only=True):
         return functools.reduce(Range.plus, parts, Range.exact(0.0))
 
 
+def scaled(value: float | None, factor: float) -> float | None:
+    """A figure times a factor; what is not known stays so."""
+    return None if value is None else value * factor
+
+
 def to_json(value: Any, *, indent: int = 0) -> bytes:
     """Encode as UTF-8 JSON; field order is the declaration's, so equal values give equal bytes.
 

@@ -14,6 +14,7 @@ from gpuscope.advisor.choice.naming import hardware
 from gpuscope.advisor.choice.options import Figures, Option
 from gpuscope.advisor.choice.ranking import figure_key
 from gpuscope.advisor.cost.terms import ELECTRICITY_USD_PER_KWH, HOURS_PER_MONTH
+from gpuscope.domain.base import scaled
 from gpuscope.domain.economics import Economics
 from gpuscope.domain.recommendation import Constraints
 
@@ -167,19 +168,19 @@ def _second(field: Field) -> Entry | None:
 
 def _dearer(figures: Figures, factor: float) -> Figures:
     return figures._replace(
-        once_usd=_product(figures.once_usd, factor),
-        hourly_usd=_product(figures.hourly_usd, factor),
-        purchase_usd=_product(figures.purchase_usd, factor),
+        once_usd=scaled(figures.once_usd, factor),
+        hourly_usd=scaled(figures.hourly_usd, factor),
+        purchase_usd=scaled(figures.purchase_usd, factor),
     )
 
 
 def _slower(figures: Figures, factor: float) -> Figures:
     return figures._replace(
-        seconds=_product(figures.seconds, factor),
-        seconds_high=_product(figures.seconds_high, factor),
-        throughput=_product(figures.throughput, 1 / factor),
-        throughput_low=_product(figures.throughput_low, 1 / factor),
-        energy_kwh=_product(figures.energy_kwh, factor),
+        seconds=scaled(figures.seconds, factor),
+        seconds_high=scaled(figures.seconds_high, factor),
+        throughput=scaled(figures.throughput, 1 / factor),
+        throughput_low=scaled(figures.throughput_low, 1 / factor),
+        energy_kwh=scaled(figures.energy_kwh, factor),
     )
 
 
@@ -190,9 +191,7 @@ def _faster(figures: Figures, factor: float) -> Figures:
 def _all_times(entry: Entry, factor: float) -> Figures:
     """More work takes longer; a second still brings as much."""
     figures = entry.figures
-    return figures._replace(
-        seconds=_product(figures.seconds, factor), seconds_high=_product(figures.seconds_high, factor)
-    )
+    return figures._replace(seconds=scaled(figures.seconds, factor), seconds_high=scaled(figures.seconds_high, factor))
 
 
 def _rents(entry: Entry, factor: float) -> Figures:
@@ -207,7 +206,3 @@ def _of_hardware(wanted: Entry, change: Callable[[Figures, float], Figures]) -> 
         return change(entry.figures, factor) if identity(entry.option) == key else entry.figures
 
     return scale
-
-
-def _product(value: float | None, factor: float) -> float | None:
-    return None if value is None else value * factor

@@ -9,6 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from gpuscope.advisor.job.precision import halves_activations
+from gpuscope.domain.base import scaled
 from gpuscope.domain.footprint import Op
 from gpuscope.domain.ops import BACKWARD_SUFFIX
 
@@ -67,12 +68,8 @@ def _scaled(op: Op, share: float) -> Op:
     if share == 1.0:
         return op
     return msgspec.structs.replace(
-        op, bytes_read=_times(op.bytes_read, share), bytes_written=_times(op.bytes_written, share)
+        op, bytes_read=scaled(op.bytes_read, share), bytes_written=scaled(op.bytes_written, share)
     )
-
-
-def _times(value: float | None, share: float) -> float | None:
-    return None if value is None else value * share
 
 
 def _base(op: Op) -> str:

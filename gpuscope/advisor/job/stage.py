@@ -6,6 +6,7 @@ import msgspec
 
 from gpuscope.advisor.calibration.model import EMPTY, Calibration
 from gpuscope.advisor.timing.class_constants import OTHER, factor, known_kind, layout_variant
+from gpuscope.domain.base import scaled
 from gpuscope.domain.footprint import Op
 from gpuscope.domain.ops import BACKWARD_SUFFIX
 
@@ -41,13 +42,9 @@ def _trained(op: Op, calibration: Calibration) -> Op:
     times = factor(calibration, "training", known_kind(op), variant) or factor(calibration, "training", OTHER) or 1.0
     return msgspec.structs.replace(
         op,
-        flops=_times(op.flops, times),
-        bytes_read=_times(op.bytes_read, times),
-        bytes_written=_times(op.bytes_written, times),
-        kernels=_times(op.kernels, _KERNELS_FACTOR),
-        time_s=_times(op.time_s, times),
+        flops=scaled(op.flops, times),
+        bytes_read=scaled(op.bytes_read, times),
+        bytes_written=scaled(op.bytes_written, times),
+        kernels=scaled(op.kernels, _KERNELS_FACTOR),
+        time_s=scaled(op.time_s, times),
     )
-
-
-def _times(value: float | None, factor_: float) -> float | None:
-    return None if value is None else value * factor_

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from gpuscope.advisor.catalogue.specs import GpuSpec
+from gpuscope.domain.base import scaled
 
 # Compute slices → memory share of a profile, by the most instances of a GPU (NVIDIA's MIG user guide: a GPU with
 # seven compute slices has eight of memory).
@@ -40,26 +41,22 @@ def slice_for_share(gpu: GpuSpec, share: float) -> Slice:
 
 def sliced(gpu: GpuSpec, part: Slice) -> GpuSpec:
     """A slice as a GPU of its own: memory, bandwidth and peaks in proportion; slices have no links."""
-
-    def of(value: float | None, share: float) -> float | None:
-        return None if value is None else value * share
-
     compute = part.compute_share
     return msgspec.structs.replace(
         gpu,
         id=f"{gpu.id}/{compute:.2g}",
         name=f"{compute:.2g} of a {gpu.name}",
         memory_gb=gpu.memory_gb * part.memory_share,
-        memory_bandwidth_gbs=of(gpu.memory_bandwidth_gbs, part.memory_share),
-        fp32_tflops=of(gpu.fp32_tflops, compute),
-        tf32_tensor_tflops=of(gpu.tf32_tensor_tflops, compute),
-        fp16_tensor_tflops=of(gpu.fp16_tensor_tflops, compute),
-        bf16_tensor_tflops=of(gpu.bf16_tensor_tflops, compute),
-        fp8_tensor_tflops=of(gpu.fp8_tensor_tflops, compute),
-        int8_tensor_tops=of(gpu.int8_tensor_tops, compute),
-        fp4_tensor_tflops=of(gpu.fp4_tensor_tflops, compute),
+        memory_bandwidth_gbs=scaled(gpu.memory_bandwidth_gbs, part.memory_share),
+        fp32_tflops=scaled(gpu.fp32_tflops, compute),
+        tf32_tensor_tflops=scaled(gpu.tf32_tensor_tflops, compute),
+        fp16_tensor_tflops=scaled(gpu.fp16_tensor_tflops, compute),
+        bf16_tensor_tflops=scaled(gpu.bf16_tensor_tflops, compute),
+        fp8_tensor_tflops=scaled(gpu.fp8_tensor_tflops, compute),
+        int8_tensor_tops=scaled(gpu.int8_tensor_tops, compute),
+        fp4_tensor_tflops=scaled(gpu.fp4_tensor_tflops, compute),
         sm_count=None if gpu.sm_count is None else max(1, round(gpu.sm_count * compute)),
-        tdp_w=of(gpu.tdp_w, compute),
+        tdp_w=scaled(gpu.tdp_w, compute),
         nvlink_gbs=0.0,
         mig_max_instances=None,
     )

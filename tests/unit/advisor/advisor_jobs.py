@@ -12,6 +12,8 @@ from gpuscope import paths
 from gpuscope.advisor.catalogue.loading import Catalogue, load_catalogue
 from gpuscope.advisor.catalogue.specs import CatalogueOffer, GpuSpec
 from gpuscope.advisor.choice.recommend import recommend
+from gpuscope.advisor.job.job import Job, prepare
+from gpuscope.advisor.timing.time_model import step_on_gpu
 from gpuscope.domain.base import Range
 from gpuscope.domain.footprint import (
     Batch,
@@ -153,3 +155,20 @@ def best(found: Recommendation) -> Candidate:
 def usd(candidate: Candidate) -> float:
     assert candidate.cost_usd is not None
     return candidate.cost_usd.mid
+
+
+def job_of(footprint: Footprint, **limits: object) -> Job:
+    return prepare(footprint, msgspec.convert(limits, Constraints), shipped())
+
+
+def known(gpu_id: str) -> GpuSpec:
+    spec = shipped().gpu(gpu_id)
+    assert spec is not None
+    return spec
+
+
+def seconds(job: Job, spec: GpuSpec) -> Range:
+    predicted = step_on_gpu(job, spec).seconds
+    assert predicted is not None
+    assert 0 < predicted.low <= predicted.mid <= predicted.high
+    return predicted

@@ -5,31 +5,20 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from gpuscope.advisor.catalogue.specs import GpuSpec
-from gpuscope.advisor.job.job import Job, prepare
 from gpuscope.advisor.timing.time_model import step_on_cpu, step_on_gpu
 from gpuscope.advisor.timing.uncertainty import doubt
-from gpuscope.domain.base import Range
-from gpuscope.domain.footprint import Footprint, Op, Precision
-from gpuscope.domain.recommendation import Constraints
-from tests.unit.advisor.advisor_jobs import cpu_footprint, gpu, gpu_footprint, ops, shipped, with_data_wait
-
-
-def job_of(footprint: Footprint, **limits: object) -> Job:
-    return prepare(footprint, msgspec.convert(limits, Constraints), shipped())
-
-
-def known(gpu_id: str) -> GpuSpec:
-    spec = shipped().gpu(gpu_id)
-    assert spec is not None
-    return spec
-
-
-def seconds(job: Job, spec: GpuSpec) -> Range:
-    predicted = step_on_gpu(job, spec).seconds
-    assert predicted is not None
-    assert 0 < predicted.low <= predicted.mid <= predicted.high
-    return predicted
+from gpuscope.domain.footprint import Op, Precision
+from tests.unit.advisor.advisor_jobs import (
+    cpu_footprint,
+    gpu,
+    gpu_footprint,
+    job_of,
+    known,
+    ops,
+    seconds,
+    shipped,
+    with_data_wait,
+)
 
 
 def test_roofline_is_no_faster_than_peak_and_bandwidth() -> None:
