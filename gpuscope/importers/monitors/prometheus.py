@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gpuscope.domain.device import Device
+from gpuscope.domain.gpu_metrics import METRICS, PREFIXES
 from gpuscope.domain.reasons import Reason
 from gpuscope.errors import UsageError
 from gpuscope.importers.cells import Cell, parse_cell, rounded
-from gpuscope.importers.monitors.metric_names import METRICS, PREFIXES
 from gpuscope.importers.notes import add_lost
 from gpuscope.importers.reading import Note, Reading
 from gpuscope.importers.text import decode
