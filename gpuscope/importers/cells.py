@@ -7,6 +7,7 @@ import re
 from typing import NamedTuple
 
 from gpuscope.domain.reasons import Reason
+from gpuscope.domain.sentinels import is_blank
 
 
 class Cell(NamedTuple):
@@ -48,11 +49,6 @@ _NUMBER = re.compile(r"([+-]?\d[\d.,]*(?:[eE][+-]?\d+)?)\s*([^\d\s].*)?")
 _HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]+")
 _THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3})+")
 
-_BLANK_FROM = 2.0**62
-_BLANKS = (4294967295.0, 140737488355328.0, 2147483632.0, 17179869184.0 * 1024)
-"""Numbers that drivers and DCGM print for "no value", besides everything from 2^62 on."""
-
-
 def parse_cell(text: str, *, decimal_comma: bool = False) -> tuple[Cell, str]:
     """A printed value and the unit behind it (empty: none).
 
@@ -70,7 +66,7 @@ def parse_cell(text: str, *, decimal_comma: bool = False) -> tuple[Cell, str]:
     value = None if match is None else _number(match.group(1), decimal_comma=decimal_comma)
     if match is None or value is None:
         return Cell(math.nan, Reason.IMPLAUSIBLE), ""
-    if abs(value) >= _BLANK_FROM or value in _BLANKS:
+    if is_blank(value):
         return Cell(math.nan, Reason.IMPLAUSIBLE), match.group(2) or ""
     return Cell(value), (match.group(2) or "").strip()
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gpuscope.domain.device import Device
+from gpuscope.domain.gpu_labels import gpu_device, gpu_key
 from gpuscope.domain.gpu_metrics import METRICS, PREFIXES
 from gpuscope.domain.reasons import Reason
 from gpuscope.errors import UsageError
@@ -111,36 +111,17 @@ def _fill(reading: Reading, points: Iterable[_Point]) -> None:
     for point in points:
         if not point.name.startswith(PREFIXES):
             continue
-        key = _key(point.labels)
+        key = gpu_key(point.labels)
         labels[key].update(point.labels)
         metric = METRICS.get(point.name)
         value = point.cell if metric is None else point.cell._replace(value=point.cell.value * metric.scale)
         cells[key, 0.0 if point.wall_s is None else point.wall_s][metric.field if metric else point.name] = value
     order = {key: position for position, key in enumerate(sorted(labels))}
     for key, wall_s in sorted(cells):
-        reading.add(key, _device(key, order[key], labels[key], cells[key, wall_s]), wall_s, cells[key, wall_s])
+        total_bytes = rounded(cells[key, wall_s].get("memory_total_bytes"))
+        reading.add(key, gpu_device(labels[key], order[key], total_bytes), wall_s, cells[key, wall_s])
     for key, track in reading.tracks.items():
         _idle_counters(reading, key, {name: track.known(name) for name in track.columns})
-
-
-def _key(labels: dict[str, str]) -> str:
-    uuid = labels.get("UUID") or labels.get("uuid") or labels.get("gpu_uuid")
-    host = labels.get("Hostname") or labels.get("hostname") or labels.get("instance", "")
-    instance = labels.get("GPU_I_ID")
-    name = uuid or f"{host} GPU {labels.get('gpu') or labels.get('minor_number') or '?'}".strip()
-    return name if instance is None else f"{name} MIG {instance}"
-
-
-def _device(key: str, position: int, labels: dict[str, str], cells: dict[str, Cell]) -> Device:
-    index = labels.get("gpu", "")
-    return Device(
-        uuid=key,
-        index=int(index) if index.isdigit() else position,
-        name=labels.get("modelName") or labels.get("name") or "unknown GPU",
-        kind="mig" if labels.get("GPU_I_ID") else "gpu",
-        driver_version=labels.get("DCGM_FI_DRIVER_VERSION") or labels.get("driver_version"),
-        memory_total_bytes=rounded(cells.get("memory_total_bytes")),
-    )
 
 
 def _idle_counters(reading: Reading, key: str, known: dict[str, list[float | None]]) -> None:

@@ -1,0 +1,1 @@
+"""Figures of many machines from a Prometheus server that scrapes dcgm-exporter and node-exporter: live and past."""
