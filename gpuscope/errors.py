@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+MOST_CHARACTERS = 2000
+"""Of a sentence: a cell of a damaged file can hold megabytes."""
+
 
 class GpuscopeError(Exception):
     """An expected failure; its text is shown to the person as it is.
@@ -11,6 +14,13 @@ class GpuscopeError(Exception):
     """
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        """The sentence; what it quotes of a file or an option is cut where it would fill a screen."""
+        text = super().__str__()
+        if len(text) <= MOST_CHARACTERS:
+            return text
+        return f"{text[: MOST_CHARACTERS // 2]} … {text[-MOST_CHARACTERS // 2 :]}"
 
 
 class UsageError(GpuscopeError):

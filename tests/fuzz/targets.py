@@ -1,20 +1,36 @@
-"""What is fuzzed: every reader of other programs' files, each with the shipped files that it recognises as seeds."""
+"""What is fuzzed: everything that reads a file which somebody else may have written."""
 
 from __future__ import annotations
 
-import json
+import atexit
+import itertools
+import os
+import shutil
+import tempfile
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from gpuscope.advisor.calibration.own_rates import read_rates
+from gpuscope.advisor.cost.imports import read_prices
+from gpuscope.advisor.cost.quotes import parse_quote
+from gpuscope.cli.footprint_text import footprint_text
+from gpuscope.domain.base import to_json
+from gpuscope.domain.recommendation import Constraints
+from gpuscope.engine.advise import advise, catalogue, read_footprint
 from gpuscope.engine.explain_oom import explain
+from gpuscope.engine.footprint import compute_footprint, footprint_of
+from gpuscope.engine.import_files import import_files, is_session
+from gpuscope.engine.session import open_session
 from gpuscope.errors import GpuscopeError
 from gpuscope.importers import mapped_csv
 from gpuscope.importers.compressed import head_of
-from gpuscope.importers.recognise import READERS, Reader, read
+from gpuscope.importers.recognise import READERS, Reader
 from gpuscope.importers.text import decode
+from tests.fuzz import seeds
 
-DATA = Path(__file__).parents[1] / "data"
+_names = itertools.count()
 
 
 class Target(NamedTuple):
@@ -26,22 +42,31 @@ class Target(NamedTuple):
 
 
 def targets() -> list[Target]:
-    """Every reader that a shipped file is for, the guess at unknown tables, the out-of-memory messages, and opening."""
-    files = [path.read_bytes() for path in sorted((DATA / "imports").rglob("*")) if path.is_file()]
-    files = [data for data in files if not data.startswith(b"# Logs from other machines")]
-    found = []
-    for reader in READERS:
-        seeds = tuple(data for data in files if _recognises(reader, data))
-        if seeds:
-            found.append(Target(reader.description, reader.read, seeds))
-    messages = json.loads((DATA / "out_of_memory" / "messages.json").read_text(encoding="utf-8"))
-    texts = tuple(str(case["text"]).encode() for case in messages.values())
+    """Every reader, the guess at unknown tables, and what the commands do with a file that they are given."""
+    logs = seeds.logs()
     return [
-        *found,
-        Target("tables by their headings", _as_a_table, tuple(data for data in files if b"," in data[:200])),
-        Target("out-of-memory messages", lambda data: explain(decode(data)[0]), texts),
-        Target("any file", lambda data: read(data, "fuzz"), (*files, *texts)),
+        *(Target(reader.description, reader.read, _seeds_of(reader)) for reader in READERS),
+        Target("tables by their headings", _as_a_table, tuple(data for data in logs if b"," in data[:200])),
+        Target("out-of-memory messages", lambda data: explain(decode(data)[0]), seeds.out_of_memory_texts()),
+        Target("import of any file", _import, (*logs, *seeds.out_of_memory_texts()[:3])),
+        Target("session files", _open_session, seeds.sessions()),
+        Target("footprint documents", _advise, seeds.footprints()),
+        Target("quotes", lambda data: parse_quote(data.decode(errors="replace"), catalogue()), seeds.QUOTES),
+        Target("files of prices", lambda data: read_prices(_written(data), catalogue()), seeds.PRICES),
+        Target("measured rates", lambda data: read_rates(_written(data)), seeds.RATES),
     ]
+
+
+def _seeds_of(reader: Reader) -> tuple[bytes, ...]:
+    """The files that a reader recognises.
+
+    Raises:
+        LookupError: there is none: it has to be written into seeds.py.
+    """
+    found = tuple(data for data in seeds.logs() if _recognises(reader, data))
+    if not found:
+        raise LookupError(f"No file to damage for the reader of {reader.description}.")
+    return found
 
 
 def _recognises(reader: Reader, data: bytes) -> bool:
@@ -52,12 +77,70 @@ def _as_a_table(data: bytes) -> object:
     return mapped_csv.read(data, {})
 
 
+@lru_cache(maxsize=1)
+def _folder() -> Path:
+    memory = Path("/dev/shm")  # thousands of sessions need not go to a disk
+    folder = Path(tempfile.mkdtemp(prefix="gpuscope-fuzz-", dir=memory if os.access(memory, os.W_OK) else None))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _written(data: bytes, suffix: str = "") -> Path:
+    path = _folder() / f"{next(_names)}{suffix}"
+    path.write_bytes(data)
+    return path
+
+
+def _import(data: bytes) -> object:
+    """`gpuscope import` with all that is printed of it."""
+    log, session = _written(data), _folder() / f"{next(_names)}.gpuscope"
+    try:
+        if is_session(log):
+            return None  # another target's
+        import_files([log], session)
+        with open_session(session) as reader:
+            footprint = footprint_of(reader)
+            return to_json(footprint), footprint_text(footprint, reader.evidence_sha256())
+    finally:
+        log.unlink()
+        session.unlink(missing_ok=True)
+
+
+def _open_session(data: bytes) -> object:
+    """`gpuscope footprint` on a session, with all that the window reads of it."""
+    path = _written(data, ".gpuscope")
+    try:
+        with open_session(path) as reader:
+            read = [list(reader.frames()), list(reader.events()), list(reader.output()), reader.devices()]
+            stored, computed = footprint_of(reader), compute_footprint(reader)
+            return read, to_json(stored), footprint_text(computed, reader.evidence_sha256())
+    finally:
+        for left in path.parent.glob(f"{path.name}*"):
+            left.unlink()
+
+
+def _advise(data: bytes) -> object:
+    """`gpuscope advise --footprint`; most damage is refused before there is anything to advise on."""
+    path = _written(data)
+    try:
+        footprint = read_footprint(path)
+        footprint_text(footprint, None)
+        return to_json(advise(footprint, Constraints()))
+    finally:
+        path.unlink()
+
+
 def outcome(target: Target, data: bytes) -> BaseException | None:
     """The error that a person would see a traceback of; None where the file was read or refused with a sentence."""
     try:
         target.read(data)
-    except GpuscopeError:
-        return None
+    except GpuscopeError as refusal:
+        return None if _is_a_sentence(str(refusal)) else refusal
     except Exception as error:  # noqa: BLE001 - whatever it is, it is the finding
         return error
     return None
+
+
+def _is_a_sentence(text: str) -> bool:
+    """Something that can be read: not empty, and not the file itself."""
+    return 0 < len(text) < 5000
