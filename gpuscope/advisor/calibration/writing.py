@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from gpuscope.advisor.calibration.loading import (
@@ -65,9 +65,9 @@ def write_class_rates(path: Path, rates: Mapping[str, ClassRate], source: str) -
     _write(path, CLASS_COLUMNS, lines)
 
 
-def write_factors(path: Path, factors: Mapping[str, float], source: str) -> None:
-    """Write factors.csv."""
-    _write(path, FACTOR_COLUMNS, ((name, f"{factors[name]:.4g}", source) for name in sorted(factors)))
+def write_factors(path: Path, factors: Mapping[str, float], source_of: Callable[[str], str]) -> None:
+    """Write factors.csv; `source_of` says where the factor of a name comes from."""
+    _write(path, FACTOR_COLUMNS, ((name, f"{factors[name]:.4g}", source_of(name)) for name in sorted(factors)))
 
 
 def write_intervals(path: Path, intervals: Mapping[str, Interval]) -> None:

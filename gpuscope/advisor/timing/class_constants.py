@@ -113,6 +113,11 @@ STARTING_FACTORS: dict[str, float] = {
     # Of the best FP32 product, timed alone, what those of a model sustain one after the other (fitted, see
     # `validation.float32_fit`).
     "float32/gemm": 1.0,
+    # Of their share of the bandwidth in mixed precision; elementwise operators and batch norms in FP32 reach the vector
+    # rate, which is theirs, and layer norms read their rows twice (fitted there, too).
+    "float32/elementwise": 1.0,
+    "float32/batch_norm": 1.0,
+    "float32/layer_norm": 0.67,
     # What an operator reads was partly written just before and is still in the level-2 cache: models with tensors of a
     # cache's size are this much faster on a card with a large one (RTX 4090 against 3090).
     "cache/saving": 0.2,

@@ -27,6 +27,8 @@ JOINED_CLASSES = {
     "convolution": "convolution",
     "depthwise_convolution": "convolution",
 }
+FLOAT32_CLASSES = frozenset({"elementwise", "normalization"})
+"""Classes limited by memory that have kinds with a share of their own in FP32."""
 JOINED_KERNELS = frozenset({"elementwise", "copy", "normalization", "reduction"})
 
 
@@ -64,7 +66,8 @@ def _op_seconds(
         moved *= _joined(op, calibration)
         kernels *= compiled_kernel_share(op, calibration)
     compute_s = (op.flops or 0.0) / (rate * filled)
-    bandwidth_s = moved / (device.bytes_per_s * share.bandwidth * efficiency)
+    moved_per_s = device.bytes_per_s * share.bandwidth * efficiency * _float32_share(op, device, calibration, variant)
+    bandwidth_s = moved / moved_per_s
     return math.hypot(compute_s, bandwidth_s) + kernels * _latency(op, device)
 
 
@@ -117,6 +120,13 @@ def _backward_efficiency(op: Op, calibration: Calibration, variant: str | None) 
     if not op.kind.endswith(BACKWARD_SUFFIX):
         return 1.0
     return factor(calibration, "backward", known_kind(op), variant) or factor(calibration, "backward", "other") or 1.0
+
+
+def _float32_share(op: Op, device: DeviceRates, calibration: Calibration, variant: str | None) -> float:
+    """How much of its share of the bandwidth in mixed precision, which is the fitted one, a kernel reaches in FP32."""
+    if not device.plain_float32 or op.class_ not in FLOAT32_CLASSES:
+        return 1.0
+    return factor(calibration, "float32", known_kind(op), variant) or 1.0
 
 
 def _filled(width: int | None, half: float) -> float:

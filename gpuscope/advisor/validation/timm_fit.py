@@ -14,8 +14,8 @@ from gpuscope.advisor.job.autocast import in_precision
 from gpuscope.advisor.job.precision import FLOAT16, FLOAT32
 from gpuscope.advisor.timing.device_rates import DeviceRates, cpu_rates, gpu_rates
 from gpuscope.advisor.timing.rates import OPTIMIZER_PASSES
+from gpuscope.advisor.validation import float32_fit
 from gpuscope.advisor.validation.class_fit import Constants, Sample, fit
-from gpuscope.advisor.validation.float32_fit import with_float32_products
 from gpuscope.advisor.validation.tables import Tables
 from gpuscope.advisor.validation.timm_rows import INFERENCE, ON_CPU, SOURCE, TRAINING, TimmRow, timm_rows
 from gpuscope.domain.footprint import Op
@@ -25,6 +25,7 @@ Keep = Callable[[TimmRow], bool]
 # Starting values from published fits are near; those that were assumed are not.
 _FITTED_SPREAD, _ASSUMED_SPREAD = 0.1, 0.3
 _WRITTEN_SOURCE = f"fit to published image models ({SOURCE}), priors of timing.class_constants"
+_STARTING_SOURCE = "as timing.class_constants says"
 _LEAST_ROWS = 8
 """Runs on a card from which its own rates are worth fitting."""
 
@@ -52,10 +53,16 @@ def fitted(tables: Tables, keep: Keep) -> Calibration:
 
 
 def write_fitted_classes(tables: Tables, folder: Path) -> None:
-    """Fit to all rows and write class_rates.csv and factors.csv; the share of FP32 products is of language models."""
-    calibration = with_float32_products(tables, fitted(tables, lambda _: True))
+    """Fit to all rows and write class_rates.csv and factors.csv; what FP32 takes is of other publications."""
+    calibration = float32_fit.with_float32_kernels(tables, fitted(tables, lambda _: True))
     write_class_rates(folder / "class_rates.csv", calibration.class_rates, _WRITTEN_SOURCE)
-    write_factors(folder / "factors.csv", calibration.factors, _WRITTEN_SOURCE)
+    write_factors(folder / "factors.csv", calibration.factors, _source_of)
+
+
+def _source_of(name: str) -> str:
+    if name in float32_fit.FACTOR_NAMES:
+        return float32_fit.SOURCE
+    return _STARTING_SOURCE if name.startswith(float32_fit.GROUP) else _WRITTEN_SOURCE
 
 
 @functools.cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuscope.advisor.calibration.model import Calibration
 from gpuscope.advisor.calibration.power_limits import chip
-from gpuscope.advisor.validation.float32_fit import with_float32_products
+from gpuscope.advisor.validation.float32_fit import with_float32_kernels
 from gpuscope.advisor.validation.rates_fit import fitted_rates
 from gpuscope.advisor.validation.tables import Tables
 
@@ -17,4 +17,4 @@ def without_chip(tables: Tables, held: str) -> Calibration:
 
 def _without_gpus(tables: Tables, like: set[str]) -> Calibration:
     rated = fitted_rates(tables, tables.calibration, lambda unit: unit.gpu not in like, without_gpus=like)
-    return with_float32_products(tables, rated, like)
+    return with_float32_kernels(tables, rated, like)

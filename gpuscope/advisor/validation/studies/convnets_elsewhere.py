@@ -7,9 +7,13 @@ from typing import NamedTuple
 
 import msgspec
 
+from gpuscope.advisor.calibration.model import Calibration
+from gpuscope.advisor.calibration.power_limits import chip
 from gpuscope.advisor.job.precision import FLOAT16, FLOAT32, TF32
+from gpuscope.advisor.validation.float32_fit import float32_factors, with_factors
 from gpuscope.advisor.validation.op_tables import TRAINING_MODE
 from gpuscope.advisor.validation.outcome import Outcome
+from gpuscope.advisor.validation.studies._specified import without_chip
 from gpuscope.advisor.validation.studies._timm import on_gpu
 from gpuscope.advisor.validation.tables import Cells, Tables
 from gpuscope.advisor.validation.timm_fit import without_fold
@@ -79,8 +83,15 @@ def _outcome(row: Cells, model: _Model, tables: Tables) -> Outcome:
     ops = published.table.ops(TRAINING_MODE, model.batch, published.layout)
     footprint = work_footprint(published, ops, FLOAT32, "training")
     outcome = on_gpu(
-        NAME, footprint, published, without_fold(tables, published.fold), tables,
+        NAME, footprint, published, _unseen(published, tables), tables,
         f"{row['gpu_id']}, family {published.family}", Constraints(precision=precision),
     )  # fmt: skip
     label = f"{model.name} {model.img_size} px, batch {model.batch:g} (assumed), {precision}"
     return msgspec.structs.replace(outcome, label=label, source=_SOURCE)
+
+
+def _unseen(row: TimmRow, tables: Tables) -> Calibration:
+    """Class constants without a part of the families, and those of FP32 without the GPU's chip."""
+    gpu = tables.catalogue.gpu(row.device)
+    assert gpu is not None
+    return with_factors(without_fold(tables, row.fold), float32_factors(without_chip(tables, chip(gpu))))

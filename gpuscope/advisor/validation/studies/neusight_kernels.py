@@ -9,6 +9,7 @@ from gpuscope.advisor.calibration.published import product_flops
 from gpuscope.advisor.job.job import prepare
 from gpuscope.advisor.job.precision import FLOAT32
 from gpuscope.advisor.timing.time_model import step_on_gpu
+from gpuscope.advisor.validation.kernel_rows import ELEMENT_BYTES, moving_op, moving_rows, moving_seconds
 from gpuscope.advisor.validation.outcome import Outcome
 from gpuscope.advisor.validation.studies._specified import without_chip
 from gpuscope.advisor.validation.tables import Cells, Tables
@@ -22,32 +23,18 @@ DESCRIPTION = (
 )
 CASE = ""
 GOAL = None
-TRIED = (
-    "Layer norms in FP32 take about 1.6 times as long as predicted, for rows of any width: as if they read their rows "
-    "twice. The constants come from image models in mixed precision, where they do not; their ranges hold fewer than "
-    "they should."
-)
+TRIED = ""
 
-_SIZE = 4.0
 _EVERY = 4
 """So many rows apart are the ones that are predicted: the others say the same."""
-_MOVING = {
-    "softmax": ("softmax", "reduction", 1),
-    "ln": ("layer_norm", "normalization", 1),
-    "add": ("elementwise", "elementwise", 2),
-    "mul": ("elementwise", "elementwise", 2),
-    "div": ("elementwise", "elementwise", 2),
-}
-_UNARY = ("elementwise", "elementwise", 1)
-"""Kind, class, and how many tensors are read; each operator writes one."""
 
 
 def outcomes(tables: Tables) -> Iterator[Outcome]:
     """A sample of both tables."""
     for row in tables.rows("neusight_gemm")[::_EVERY]:
         yield _outcome(row, _product(row), f"{row['b']} × {row['m']}×{row['n']}×{row['k']}", tables)
-    for row in tables.rows("neusight_vector")[::_EVERY]:
-        yield _outcome(row, _moving(row), f"{row['rows']} × {row['width']}", tables)
+    for row in moving_rows(tables)[::_EVERY]:
+        yield _outcome(row, moving_op(row), f"{row['rows']} × {row['width']}", tables)
 
 
 def _outcome(row: Cells, op: Op, shape: str, tables: Tables) -> Outcome:
@@ -67,7 +54,7 @@ def _outcome(row: Cells, op: Op, shape: str, tables: Tables) -> Outcome:
         precision=FLOAT32,
         label=f"{row['op']} {shape}",
         predicted=predicted.seconds,
-        measured=float(row["latency_ms"]) / 1e3,
+        measured=moving_seconds(row),
         held_out=f"all GPUs like {gpu.name}",
         source="sitar-lab/NeuSight",
         refusal="" if predicted.seconds is not None else predicted.how,
@@ -79,12 +66,7 @@ def _product(row: Cells) -> Op:
     # A linear layer has one matrix of weights for all rows; a batch of products has one each.
     weights = b * k * n if row["m"] else k * n
     return Op(
-        kind="gemm", class_="gemm", dtype=FLOAT32, flops=product_flops(row), bytes_read=_SIZE * (b * m * k + weights),
-        bytes_written=_SIZE * b * m * n, kernels=1.0, n=round(n), k=round(k),
+        kind="gemm", class_="gemm", dtype=FLOAT32, flops=product_flops(row),
+        bytes_read=ELEMENT_BYTES * (b * m * k + weights), bytes_written=ELEMENT_BYTES * b * m * n,
+        kernels=1.0, n=round(n), k=round(k),
     )  # fmt: skip
-
-
-def _moving(row: Cells) -> Op:
-    kind, class_, read = _MOVING.get(row["op"], _UNARY)
-    size = _SIZE * float(row["rows"]) * float(row["width"])
-    return Op(kind=kind, class_=class_, dtype=FLOAT32, bytes_read=read * size, bytes_written=size, kernels=1.0)

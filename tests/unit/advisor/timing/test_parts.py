@@ -142,3 +142,17 @@ def test_all_classes_together_are_the_step() -> None:
     assert device is not None
     parts = [op_seconds(op, device) for op in (CONVOLUTION, ELEMENTWISE)]
     assert ops_seconds((CONVOLUTION, ELEMENTWISE), device) == pytest.approx(sum(parts))
+
+
+def test_a_layer_norm_takes_longer_for_its_bytes_in_float32() -> None:
+    calibration = shipped_calibration()
+    single, half = (gpu_rates(gpu("v100-sxm2-16gb"), precision, calibration) for precision in ("float32", "float16"))
+    assert single is not None
+    assert half is not None
+    ratios = {
+        (kind, class_): op_seconds(op, single, calibration) / op_seconds(op, half, calibration)
+        for kind, class_ in (("layer_norm", "normalization"), ("softmax", "reduction"))
+        for op in (Op(kind=kind, class_=class_, bytes_read=1e9, bytes_written=1e9, kernels=1),)
+    }
+    assert 1.3 < ratios["layer_norm", "normalization"] < 1.7
+    assert ratios["softmax", "reduction"] == pytest.approx(1.0)
