@@ -17,9 +17,24 @@ class Cell(NamedTuple):
     reason: Reason | None = None
 
 
+_MOST_WHOLE = 2.0**62
+"""What is larger does not fit into a session's integers, and is no size of anything."""
+
+
 def rounded(cell: Cell | None) -> int | None:
-    """A whole number of bytes or the like; None where it is not there."""
-    return None if cell is None or cell.reason is not None else round(cell.value)
+    """A whole number of bytes or the like; None where it is not there, or is larger than anything can be."""
+    known = cell is not None and cell.reason is None and abs(cell.value) < _MOST_WHOLE
+    return round(cell.value) if cell is not None and known else None
+
+
+_MOST_DIGITS = 18
+"""More are no index, process id or size of anything, and do not fit into 64 bits."""
+
+
+def whole_number(text: str | None) -> int | None:
+    """A number that is written with plain digits alone: an index, a process id; None for anything else."""
+    is_number = text is not None and text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+    return int(text) if text is not None and is_number else None
 
 
 _WORDS: dict[str, Reason] = {
@@ -46,8 +61,9 @@ _WORDS: dict[str, Reason] = {
     "timeout": Reason.TIMEOUT,
 }
 _NUMBER = re.compile(r"([+-]?\d[\d.,]*(?:[eE][+-]?\d+)?)\s*([^\d\s].*)?")
-_HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]+")
+_HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 _THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3})+")
+
 
 def parse_cell(text: str, *, decimal_comma: bool = False) -> tuple[Cell, str]:
     """A printed value and the unit behind it (empty: none).

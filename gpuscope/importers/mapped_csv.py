@@ -46,7 +46,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
 )
 """Words of a heading, in lower case with blanks between them, and what they stand for; the first that fits."""
 _HOST = re.compile(r"\b(cpu|ram|host|system|swap|disk|net\w*|loss|step|epoch|batch)\b")
-_INDEX = re.compile(r"(?:gpu|cuda|device|card)[ _:.#]*(\d+)")
+_INDEX = re.compile(r"(?:gpu|cuda|device|card)[ _:.#]*(\d{1,9})")
 _UNITS = {
     "mib": MIB,
     "mb": MIB,

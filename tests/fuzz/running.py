@@ -27,6 +27,7 @@ _ADDRESS_SPACE = 4 * MOST_BYTES
 """Above what the process has when it begins: what asks for more fails, and the machine goes on."""
 _OUT = Path("out/fuzz")
 _MOST_PRINTED = 3000
+_NOT_BEGUN = -1
 _CONTEXT = "spawn"
 """A fresh process, whose peak of memory is its own."""
 
@@ -52,12 +53,15 @@ def run(name: str, start: int, count: int) -> int:
     context = multiprocessing.get_context(_CONTEXT)
     failures, next_number, end = 0, start, start + count
     while next_number < end:
-        current = context.Value("q", next_number)
-        process = context.Process(target=_in_process, args=(name, next_number, end - next_number, current))
+        current, failed = context.Value("q", _NOT_BEGUN), context.Value("q", 0)
+        process = context.Process(target=_in_process, args=(name, range(next_number, end), current, failed))
         process.start()
         _watch(process, current)
-        if process.exitcode in {0, 1}:
-            return failures + process.exitcode
+        failures += failed.value
+        if process.exitcode == 0:
+            return failures
+        if current.value == _NOT_BEGUN:
+            raise RuntimeError(f"The process that was to fuzz the reader of {name} did not begin.")
         failures += 1
         how = f"ended the process with {process.exitcode}"
         _keep(name, current.value, mutated(_target(name).seeds, current.value), how)
@@ -77,23 +81,28 @@ def _watch(process: Any, current: Synchronized[int]) -> None:
             process.join()
 
 
-def _in_process(name: str, start: int, count: int, current: Synchronized[int]) -> None:
-    """Fuzz in this process; its status is 1 when a file failed."""
+def _in_process(name: str, numbers: range, current: Synchronized[int], failed: Synchronized[int]) -> None:
+    """Fuzz in this process; `failed` is how many files did."""
     size_bytes = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size_bytes + _ADDRESS_SPACE, resource.RLIM_INFINITY))
-    tally = fuzzed(_target(name), range(start, start + count), current)
+    tally = fuzzed(_target(name), numbers, current, failed)
     memory, slowest = f"{tally.grown_bytes / 1e6:.0f} MB", f"slowest {tally.slowest_s:.3f} s"
-    print(f"{name:60} {count:6} files  {tally.failures} failures  {slowest}  {memory}", flush=True)
-    raise SystemExit(1 if tally.failures else 0)
+    print(f"{name:60} {len(numbers):6} files  {tally.failures} failures  {slowest}  {memory}", flush=True)
 
 
-def fuzzed(target: Target, numbers: range, current: Synchronized[int] | None = None) -> Tally:
+def fuzzed(
+    target: Target,
+    numbers: range,
+    current: Synchronized[int] | None = None,
+    failed: Synchronized[int] | None = None,
+) -> Tally:
     """Read the damaged files of some numbers; what fails is kept and told.
 
     Args:
         target: the reader.
         numbers: of the files.
         current: is set to the number of each file before it is read.
+        failed: is counted up with each file that fails.
     """
     failures, slowest_s, first = 0, 0.0, peak_bytes()
     before = first
@@ -107,6 +116,8 @@ def fuzzed(target: Target, numbers: range, current: Synchronized[int] | None = N
             what, before = f"took {(peak - before) / 1e6:.0f} MB", peak
         if what is not None:
             failures += 1
+            if failed is not None:
+                failed.value = failures
             _keep(target.name, number, data, what)
     return Tally(failures, slowest_s, peak_bytes() - first)
 

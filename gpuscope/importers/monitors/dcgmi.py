@@ -17,7 +17,7 @@ DMON_KIND, STATS_KIND = "dcgmi_dmon", "dcgmi_stats"
 DMON_DESCRIPTION, STATS_DESCRIPTION = "dcgmi dmon", "dcgmi stats"
 
 _HEADING = re.compile(r"#\s*Entity\s+(.*)")
-_ENTITY = re.compile(r"(GPU(?:-(?:I|CI))?) (\d+)\s+(.*)")
+_ENTITY = re.compile(r"(GPU(?:-(?:I|CI))?) (\d{1,9})\s+(.*)")
 _DMON = {
     "GPUTL": "utilization_gpu_percent", "MCUTL": "utilization_memory_percent", "TMPTR": "temperature_c",
     "MMTMP": "temperature_memory_c", "POWER": "power_w", "SMCLK": "clock_sm_mhz", "MMCLK": "clock_memory_mhz",
@@ -65,7 +65,7 @@ def _add_row(reading: Reading, key: str, index: int, names: list[str], texts: li
     reading.add(key, Device(uuid=key, index=index, name="unknown GPU", kind=kind), wall_s, cells)
 
 
-_GPU = re.compile(r"\|\s*GPU ID:\s*(\d+)")
+_GPU = re.compile(r"\|\s*GPU ID:\s*(\d{1,9})\b")
 _ROW = re.compile(r"\|([^|]*)\|([^|]*)\|")
 _PART = re.compile(r"(Avg|Max|Min): ([^,]+)")
 

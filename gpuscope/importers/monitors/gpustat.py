@@ -20,11 +20,13 @@ TEXT_DESCRIPTION, JSON_DESCRIPTION = "gpustat, text", "gpustat --json"
 
 _UNACCOUNTED_BYTES = 64 * MIB
 """What drivers and rounding leave without a process; more is somebody's."""
-_GPU = re.compile(r"\[(\d+)\] ([^|]+)\|\s*+([^\s|°]+?)\s*+°?C,([^|]*)\|\s*+(\d+)\s*+/\s*+(\d+)\s*+MB\s*+\|?(.*)")
+_GPU = re.compile(
+    r"\[(\d{1,9})\] ([^|]+)\|\s*+([^\s|°]+?)\s*+°?C,([^|]*)\|\s*+(\d{1,12})\s*+/\s*+(\d{1,12})\s*+MB\s*+\|?(.*)"
+)
 _HEAD = re.compile(r"(\S+)\s+([A-Z][a-z]{2} [A-Z][a-z]{2}\s+\d+ \d+:\d+:\d+ \d{4})\s*([\d.]+)?")
 _UTILIZATION = re.compile(r"(\d+|\?+) ?%")
 _POWER = re.compile(r"(\d+|\?+) / +(\d+|\?+) W")
-_PROCESS = re.compile(r"(\S+?)\((\d+)M\)")
+_PROCESS = re.compile(r"(\S+?)\((\d{1,12})M\)")
 
 
 def recognises_text(head: str) -> bool:
@@ -99,7 +101,15 @@ def read_json(data: bytes) -> Reading:
         time = parse_time(str(answer.get("query_time", "")))
         for gpu in answer["gpus"]:
             _add_json(reading, gpu, time[0] if time else 0.0, answer.get("driver_version"))
-    except (msgspec.DecodeError, RecursionError, AttributeError, KeyError, TypeError, ValueError) as error:
+    except (
+        msgspec.DecodeError,
+        RecursionError,
+        AttributeError,
+        KeyError,
+        TypeError,
+        ValueError,
+        OverflowError,
+    ) as error:
         raise UsageError("The file is no complete JSON of gpustat: save it again.") from error
     return reading
 

@@ -77,7 +77,15 @@ def read_api(data: bytes) -> Reading:
         if answer.get("status") != "success":
             raise UsageError(f"The Prometheus server answered: {str(answer.get('error', 'no result'))[:200]}.")
         _fill(reading, _series(answer["data"]["result"]))
-    except (msgspec.DecodeError, RecursionError, AttributeError, KeyError, TypeError, ValueError) as error:
+    except (
+        msgspec.DecodeError,
+        RecursionError,
+        AttributeError,
+        KeyError,
+        TypeError,
+        ValueError,
+        OverflowError,
+    ) as error:
         raise UsageError("The file is no complete answer of a Prometheus server: save it again.") from error
     return reading
 

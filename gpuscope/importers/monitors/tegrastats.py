@@ -14,10 +14,10 @@ from gpuscope.importers.times import parse_time
 
 KIND, DESCRIPTION = "tegrastats", "tegrastats"
 
-_LINE = re.compile(r"(?:(\d\d)-(\d\d)-(\d{4}) (\d\d):(\d\d):(\d\d) )?RAM (\d+)/(\d+)MB")
-_GPU_LOAD = re.compile(r"GR3D(?:_FREQ)? (\d+)%(?:@\[?(\d+))?")
-_TEMPERATURE = re.compile(r"\b(?:GPU|gpu)@(-?[\d.]+)C")
-_RAIL = re.compile(r"\b((?:VDD|POM|VIN|NC)_?\w*) (\d+)(?:mW)?/(\d+)(?:mW)?")
+_LINE = re.compile(r"(?:(\d\d)-(\d\d)-(\d{4}) (\d\d):(\d\d):(\d\d) )?RAM (\d{1,12})/(\d{1,12})MB")
+_GPU_LOAD = re.compile(r"GR3D(?:_FREQ)? (\d{1,9})%(?:@\[?(\d{1,9}))?")
+_TEMPERATURE = re.compile(r"\b(?:GPU|gpu)@(-?\d{1,9}(?:\.\d{1,9})?)C")
+_RAIL = re.compile(r"\b((?:VDD|POM|VIN|NC)_?\w*) (\d{1,12})(?:mW)?/(\d{1,12})(?:mW)?")
 _WHOLE_BOARD = ("VDD_IN", "POM_5V_IN", "VIN_SYS_5V0")
 
 

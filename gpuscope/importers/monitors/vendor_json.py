@@ -18,7 +18,7 @@ from gpuscope.importers.text import decode
 ROCM_KIND, AMD_KIND = "rocm_smi_json", "amd_smi_json"
 ROCM_DESCRIPTION, AMD_DESCRIPTION = "rocm-smi --json", "amd-smi metric --json"
 
-_CARD = re.compile(r"card(\d+)")
+_CARD = re.compile(r"card(\d{1,9})")
 _ROCM: dict[str, tuple[str, ...]] = {
     "temperature_c": ("Temperature (Sensor edge) (C)", "Temperature (Sensor junction) (C)"),
     "temperature_memory_c": ("Temperature (Sensor memory) (C)",),
@@ -124,7 +124,8 @@ def read_amd(data: bytes) -> Reading:
     reading = Reading(AMD_KIND, AMD_DESCRIPTION)
     text = decode(data)[0].strip()
     answer = _decoded(text.encode() if text.startswith("{") else f'{{"gpu_data":{text}}}'.encode(), "amd-smi")
-    for gpu in answer.get("gpu_data") or []:
+    gpus = answer.get("gpu_data")
+    for gpu in gpus if isinstance(gpus, list) else ():
         if not isinstance(gpu, dict) or not isinstance(gpu.get("gpu"), int):
             continue
         cells = {field: cell for field, paths in _AMD.items() if (cell := _at(gpu, paths)) is not None}

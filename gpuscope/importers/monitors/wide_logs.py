@@ -78,7 +78,7 @@ def _gpuz_target(name: str) -> Target | None:
     return Target("GPU 0", known.field, known.scale) if known else Target("GPU 0", name)
 
 
-_WANDB = re.compile(r"(?:(.*) - )?system/gpu\.(?:process\.)?(\d+)\.([a-zA-Z]+)")
+_WANDB = re.compile(r"system/gpu\.(?:process\.)?(\d{1,9})\.([a-zA-Z]+)")
 _WANDB_FIELDS: dict[str, _Named] = {
     "gpu": _Named("utilization_gpu_percent"),
     "memory": _Named("utilization_memory_percent"),
@@ -121,8 +121,9 @@ def _wandb_target(name: str) -> Target | None:
     match = _WANDB.search(name)
     if match is None:
         return None
-    run, gpu, metric = match.groups()
-    key = f"{run} GPU {gpu}" if run else f"GPU {gpu}"
+    gpu, metric = match.groups()
+    run, dash, _ = name[: match.start()].rpartition(" - ")
+    key = f"{run} GPU {gpu}" if dash and run else f"GPU {gpu}"
     bound = name.rpartition("__")[2] if name.endswith(("__MIN", "__MAX")) else ""
     if bound:
         return Target(key, f"{metric} {bound.lower()}")
@@ -130,8 +131,8 @@ def _wandb_target(name: str) -> Target | None:
     return Target(key, known.field, known.scale) if known else Target(key, metric)
 
 
-_NVITOP = re.compile(r".*/cuda:(\d+) \(gpu:(\d+)\)/(\w+) \((\S+)\)(?:/(mean|min|max|last))?")
-_NVITOP_PROCESS = re.compile(r".*/pid:(\d+)/cuda:(\d+) \(gpu:(\d+)\)/gpu_memory \((\w+)\)/mean")
+_NVITOP = re.compile(r".*/cuda:(\d{1,9}) \(gpu:(\d{1,9})\)/(\w+) \((\S+)\)(?:/(mean|min|max|last))?")
+_NVITOP_PROCESS = re.compile(r".*/pid:(\d{1,18})/cuda:(\d{1,9}) \(gpu:(\d{1,9})\)/gpu_memory \((\w+)\)/mean")
 _NVITOP_FIELDS = {
     "memory_used": "memory_used_bytes", "memory_total": "memory_total_bytes", "memory_free": "memory_free_bytes",
     "gpu_utilization": "utilization_gpu_percent", "memory_utilization": "utilization_memory_percent",
@@ -177,7 +178,7 @@ def _nvitop_target(name: str) -> Target | None:
 
 def _add_process(reading: Reading, match: re.Match[str], text: str, physical: dict[str, str]) -> None:
     pid, cuda, gpu, unit = match.groups()
-    memory = float(text) * _NVITOP_SCALES.get(unit, 1.0) if re.fullmatch(r"\d+(?:\.\d*)?", text) else None
+    memory = float(text) * _NVITOP_SCALES.get(unit, 1.0) if re.fullmatch(r"\d{1,18}(?:\.\d*)?", text) else None
     reading.processes.append(
         ImportedProcess(
             pid=int(pid), device=f"GPU {gpu}", memory_bytes=None if memory is None else round(memory), kind="compute"

@@ -12,7 +12,7 @@ import msgspec
 from gpuscope.domain.base import to_json
 from gpuscope.domain.out_of_memory import OutOfMemoryMessage, ProcessMemory
 from gpuscope.importers.out_of_memory.forms import FORMS, Form
-from gpuscope.importers.out_of_memory.sizes import SIZE, search_size, size_bytes
+from gpuscope.importers.out_of_memory.sizes import SIZE, plausible_bytes, search_size, size_bytes
 
 MOST_MESSAGES = 1000
 """Different messages that are kept of one text; repetitions only count."""
@@ -24,16 +24,20 @@ _BACKENDS = {
     "cuda": "cuda", "gpu": "cuda", "hip": "rocm", "rocm": "rocm", "xpu": "xpu", "sycl": "xpu", "mps": "mps",
     "metal": "mps", "npu": "npu", "vulkan": "vulkan", "cpu": "cpu",
 }  # fmt: skip
-_DEVICE = re.compile(r"\bGPU +(\d+)\b|device:GPU:(\d+)|device ordinal (\d+)|on device (?:cuda:)?(\d+)\b")
-_PROCESS = re.compile(rf"Process (\d+) has {SIZE} memory in use")
+_DEVICE = re.compile(
+    r"\bGPU +(\d{1,9})\b|device:GPU:(\d{1,9})\b|device ordinal (\d{1,9})\b|on device (?:cuda:)?(\d{1,9})\b"
+)
+_PROCESS = re.compile(rf"Process (\d{{1,18}}) has {SIZE} memory in use")
 _SHAPE = re.compile(r"shape ?[\[(]([0-9, ]+)[\])] and (?:data )?type (\w+)")
 _OPERATOR = re.compile(r"\[\[(?:\{\{node |Node: )([\w/.:-]+)|requested by op ([\w/.:-]+)")
 _HINT = re.compile(
     r"(PYTORCH_(?:CUDA_|HIP_|XPU_)?ALLOC_CONF=?[\w:]*|PYTORCH_MPS_HIGH_WATERMARK_RATIO=[\d.]+|max_split_size_mb"
     r"|TF_GPU_ALLOCATOR=\w+|gpu_memory_utilization|max_model_len)"
 )
+_MOST_DIGITS = 12
+"""Of a tensor's side."""
 _POOL = re.compile(r"on (private|shared) pool")
-_KERNEL_VRAM = re.compile(r"amdgpu[^\n]*: (\d+)M of VRAM memory ready")
+_KERNEL_VRAM = re.compile(r"amdgpu[^\n]{0,200}: (\d{1,12})M of VRAM memory ready")
 _ELEMENT_BYTES = {
     "float": 4, "float32": 4, "double": 8, "float64": 8, "half": 2, "float16": 2, "bfloat16": 2, "int8": 1,
     "uint8": 1, "bool": 1, "int16": 2, "int32": 4, "int64": 8, "complex64": 8, "complex128": 16,
@@ -127,7 +131,7 @@ def _read(place: _Place, body: str, line: int, kernel_memory: dict[str, int]) ->
     _complete(figures)
     shape, dtype = _shape(body)
     if shape and "requested_bytes" not in figures and dtype in _ELEMENT_BYTES:
-        figures["requested_bytes"] = math.prod(shape) * _ELEMENT_BYTES[dtype]
+        figures["requested_bytes"] = plausible_bytes(math.prod(shape) * _ELEMENT_BYTES[dtype])
     operator = _OPERATOR.search(body)
     hint = _HINT.search(body)
     pool = _POOL.search(body)
@@ -198,7 +202,10 @@ def _shape(body: str) -> tuple[tuple[int, ...], str]:
     match = _SHAPE.search(body)
     if match is None:
         return (), ""
-    return tuple(int(part) for part in match.group(1).split(",") if part.strip()), match.group(2)
+    sides = [part.strip() for part in match.group(1).split(",") if part.strip()]
+    if any(len(side) > _MOST_DIGITS or not side.isdigit() for side in sides):
+        return (), ""
+    return tuple(int(side) for side in sides), match.group(2)
 
 
 _PYTORCH_VERSIONS = (

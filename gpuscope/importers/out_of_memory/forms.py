@@ -72,7 +72,8 @@ FORMS: tuple[Form, ...] = (
     Form("tensorflow", _begins(r"Allocator \((?P<backend>GPU|gpu|cpu)\w*\) ran out of memory trying to allocate"),
          figures={"requested_bytes": rf"trying to allocate {SIZE}", "limit_bytes": rf"Limit: +{WHOLE_BYTES}",
                   "allocated_bytes": rf"InUse: +{WHOLE_BYTES}"}),
-    Form("tensorflow", _begins(r"failed to allocate [0-9.]+\w* \([0-9]+ bytes\) from device: CUDA_ERROR_OUT_OF_MEMORY"),
+    Form("tensorflow",
+         _begins(r"failed to allocate [0-9.]{1,25}\w{0,9} \([0-9]{1,25} bytes\) from device: CUDA_ERROR_OUT_OF_MEMORY"),
          "cuda", figures={"requested_bytes": rf"\({WHOLE_BYTES} bytes\)"}),
     # JAX
     Form("jax", _begins(r"Ran out of memory in memory space hbm"), "tpu",
@@ -81,7 +82,9 @@ FORMS: tuple[Form, ...] = (
          figures={"requested_bytes": rf"Attempting to (?:allocate|reserve) {SIZE}", "free_bytes": rf"are {SIZE} free"}),
     Form("jax", _begins(r"Out of memory while trying to allocate [0-9]"),
          figures={"requested_bytes": rf"trying to allocate (?:{WHOLE_BYTES} bytes|{SIZE})"}, parts=_XLA_PARTS),
-    Form("jax", _begins(r"Failed to allocate request for [0-9.]+\w* \([0-9]+B\) on device ordinal (?P<device>\d+)"),
+    Form("jax",
+         _begins(r"Failed to allocate request for [0-9.]{1,25}\w{0,9} \([0-9]{1,25}B\) on device ordinal "
+                 r"(?P<device>\d{1,9})"),
          figures={"requested_bytes": rf"\({WHOLE_BYTES}B\)"}),
     # CuPy; the last form is JAX's when it says no more than that
     Form("cupy", _begins(r"Out of memory allocating [0-9,]+ bytes \(allocated so far"), "cuda",
@@ -94,7 +97,8 @@ FORMS: tuple[Form, ...] = (
     Form("jax", _begins(r"Out of memory allocating [0-9,]+ bytes"),
          figures={"requested_bytes": rf"allocating {WHOLE_BYTES} bytes"}),
     # Paddle
-    Form("paddle", _begins(r"Cannot allocate [0-9.]+\w+ memory on (?P<backend>GPU|CPU|XPU) ?(?P<device>\d+)?"),
+    Form("paddle",
+         _begins(r"Cannot allocate [0-9.]{1,25}\w{1,9} memory on (?P<backend>GPU|CPU|XPU) ?(?P<device>\d{1,9})?"),
          figures={"requested_bytes": rf"Cannot allocate {SIZE}", "free_bytes": rf"available memory is only {SIZE}",
                   "allocated_bytes": rf"{SIZE} memory has been allocated"}),
     # MXNet
@@ -112,10 +116,10 @@ FORMS: tuple[Form, ...] = (
          "cuda", figures={"free_bytes": r"\(([0-9.]+)/[0-9.]+ (GiB)\)", "total_bytes": rf"\([0-9.]+/{SIZE}\)",
                   "requested_bytes": rf"utilization \([0-9.]+, {SIZE}\)"}),
     # llama.cpp
-    Form("llama.cpp", _begins(r"allocating [0-9.]+ MiB on device (?P<device>\d+): cudaMalloc failed"), "cuda",
+    Form("llama.cpp", _begins(r"allocating [0-9.]+ MiB on device (?P<device>\d{1,9}): cudaMalloc failed"), "cuda",
          figures={"requested_bytes": rf"allocating {SIZE} on device"}),
     Form("llama.cpp",
-         _begins(r"failed to allocate (?P<backend>CUDA|ROCm|Metal|Vulkan|SYCL|CPU)(?P<device>\d*)\w* buffer"),
+         _begins(r"failed to allocate (?P<backend>CUDA|ROCm|Metal|Vulkan|SYCL|CPU)(?P<device>\d{0,9})\w{0,40} buffer"),
          figures={"requested_bytes": rf"buffer of size {WHOLE_BYTES}"}),
     Form("llama.cpp", _begins(r"insufficient memory \(attempted to allocate"), "cpu",
          figures={"requested_bytes": rf"attempted to allocate +{SIZE}"}),
@@ -128,5 +132,7 @@ FORMS: tuple[Form, ...] = (
     # Words that only say that it happened
     Form("pytorch", _begins(r"CUDA error: out of memory"), "cuda"),
     Form("pytorch", _begins(r"Cuda failure (?:2 )?'out of memory'"), "cuda"),
-    Form("llama.cpp", _begins(r"CUDA error 2 at \S*ggml\S*: out of memory|ggml\S*: CUDA error: out of memory"), "cuda"),
+    Form("llama.cpp",
+         _begins(r"CUDA error 2 at \S{0,200}ggml\S{0,200}: out of memory|ggml\S{0,200}: CUDA error: out of memory"),
+         "cuda"),
 )  # fmt: skip

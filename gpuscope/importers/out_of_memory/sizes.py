@@ -15,10 +15,10 @@ _UNITS = {
 }  # fmt: skip
 """All frameworks count in powers of 1024, whether they write MB or MiB."""
 
-SIZE = r"([0-9][0-9,]*(?:\.[0-9]+)?) ?((?:[KMGT]i?B|[KMGTB]|bytes?)(?![A-Za-z]))"
+SIZE = r"([0-9][0-9,]{0,25}(?:\.[0-9]{1,25})?) ?((?:[KMGT]i?B|[KMGTB]|bytes?)(?![A-Za-z]))"
 """Two groups: number and unit. The number may have thousands marks."""
 
-WHOLE_BYTES = r"([0-9][0-9,]*)()"
+WHOLE_BYTES = r"([0-9][0-9,]{0,25})()"
 """A number of bytes that is printed without a unit, in the same two groups."""
 
 _IMPOSSIBLE_BYTES = 2.0**60
@@ -28,6 +28,11 @@ _IMPOSSIBLE_BYTES = 2.0**60
 def size_bytes(number: str, unit: str) -> int | None:
     """The size in bytes; None for a number so large that it stands for "not available"."""
     value = float(number.replace(",", "")) * _UNITS[unit.lower()]
+    return plausible_bytes(value)
+
+
+def plausible_bytes(value: float) -> int | None:
+    """A size as a whole number; None where no device can have it."""
     return None if value >= _IMPOSSIBLE_BYTES else round(value)
 
 

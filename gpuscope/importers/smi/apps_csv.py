@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from gpuscope.domain.units import MIB
-from gpuscope.importers.cells import parse_cell
+from gpuscope.importers.cells import parse_cell, whole_number
 from gpuscope.importers.notes import add_lost
 from gpuscope.importers.reading import ImportedProcess, Reading
 from gpuscope.importers.smi.fields import canonical
@@ -64,14 +64,14 @@ def _cells(line: str, names: list[str]) -> list[str] | None:
 
 
 def _process(cells: dict[str, str]) -> ImportedProcess | None:
-    pid = cells["pid"]
-    if not pid.isdigit() and pid.strip("[]").upper() != "N/A":
+    pid = whole_number(cells["pid"])
+    if pid is None and cells["pid"].strip("[]").upper() != "N/A":
         return None
     memory = parse_cell(cells.get(_MEMORY, ""))[0].value
     time = parse_time(cells.get("timestamp", ""))
     device = next((cells[name] for name in ("uuid", "pci.bus_id", "index", "gpu_name") if cells.get(name)), None)
     return ImportedProcess(
-        pid=int(pid) if pid.isdigit() else None,
+        pid=pid,
         name=cells.get(_PROCESS),
         device=device,
         memory_bytes=None if math.isnan(memory) else round(memory * MIB),

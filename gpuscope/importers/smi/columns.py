@@ -35,7 +35,7 @@ class Column:
         self.flag = REASON_BITS.get(name.removeprefix(_FLAG)) if name.startswith(_FLAG) else None
         """Bit of the clock-event reason that an Active / Not Active column is about."""
         self._figure = figure
-        self._decimal_comma = decimal_comma
+        self.decimal_mark = "," if decimal_comma else "."
         self._known: dict[str, Cell] = {}
 
     def number(self, cell: str) -> Cell:
@@ -50,13 +50,21 @@ class Column:
     def _parse(self, cell: str) -> Cell:
         if self.name == "pstate":
             match = re.fullmatch(r"P(\d+)", cell)
-            return Cell(float(match.group(1))) if match else Cell(math.nan, parse_cell(cell)[0].reason)
-        parsed, unit = parse_cell(cell, decimal_comma=self._decimal_comma)
+            return (
+                Cell(float(match.group(1)))
+                if match
+                else Cell(math.nan, parse_cell(cell)[0].reason or Reason.IMPLAUSIBLE)
+            )
+        parsed, unit = parse_cell(cell, decimal_comma=self.decimal_mark == ",")
         if unit:
             self.unit_printed = True
         if parsed.reason is not None or self._figure is None:
             return parsed
-        return Cell(parsed.value * scale_of(unit or self.unit, self._figure))
+        return Cell(parsed.value * self.factor(unit))
+
+    def factor(self, unit: str) -> float:
+        """From a number with a printed unit (empty: none) to the field's."""
+        return 1.0 if self._figure is None else scale_of(unit or self.unit, self._figure)
 
     def is_active(self, cell: str) -> bool | None:
         """Whether a flag is set; None where the cell does not say."""

@@ -5,7 +5,6 @@ Names changed over the years; the old ones stay valid (`nvidia-smi --help-query-
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from gpuscope.domain.units import GIB, KIB, MIB
@@ -84,7 +83,6 @@ REASON_BITS = {
 PROCESS_KINDS = {"C": "compute", "M+C": "compute", "G": "graphics", "C+G": "both"}
 """Kinds of processes by nvidia-smi's letters; M+C is a process under MPS."""
 
-_UNIT = re.compile(r"\s*\[([^\]]*)\]\s*$")
 _SCALES = {
     "%": 1.0, "w": 1.0, "mw": 1e-3, "mhz": 1.0, "c": 1.0, "mj": 1e-3, "j": 1.0, "kj": 1e3,
     "mb/s": 1e6, "mib": MIB, "mb": MIB, "kib": KIB, "kb": KIB, "gib": GIB, "gb": GIB, "b": 1.0,
@@ -94,10 +92,12 @@ _SCALES = {
 
 def canonical(heading: str) -> tuple[str, str]:
     """A column's field under its present name, and the unit in its heading (empty: none)."""
-    unit = _UNIT.search(heading)
-    name = _UNIT.sub("", heading).strip().lower().replace(" ", "_")
+    heading, unit = heading.strip(), ""
+    if heading.endswith("]"):
+        heading, _, unit = heading[:-1].rpartition("[")
+    name = heading.strip().lower().replace(" ", "_")
     name = name.replace("clocks_throttle_reasons", "clocks_event_reasons")
-    return _ALIASES.get(name, name), unit.group(1).strip() if unit else ""
+    return _ALIASES.get(name, name), unit.strip()
 
 
 def scale_of(unit: str, figure: Figure) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from gpuscope.importers.cells import whole_number
+
 
 class Heading(NamedTuple):
     """The columns of a table: the names of its first heading line, the units of its second."""
@@ -46,7 +48,11 @@ def rows_of(text: str, *, last_takes_rest: bool) -> Iterator[MonitorRow | int]:
                 heading = heading._replace(units=tuple(line[1:].split()))
         elif line.strip():
             cells = line.split(None, len(heading.names) - 1) if heading and last_takes_rest else line.split()
-            if heading is None or len(cells) != len(heading.names) or not cells[heading.names.index("gpu")].isdigit():
+            if heading is None or len(cells) != len(heading.names) or not _is_index(cells[heading.names.index("gpu")]):
                 yield number
             else:
                 yield MonitorRow(number, heading, [cell.strip() for cell in cells])
+
+
+def _is_index(cell: str) -> bool:
+    return whole_number(cell) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from gpuscope.domain.units import MIB
-from gpuscope.importers.cells import parse_cell
+from gpuscope.importers.cells import parse_cell, whole_number
 from gpuscope.importers.notes import add_lost
 from gpuscope.importers.reading import ImportedProcess, Reading
 from gpuscope.importers.smi.fields import PROCESS_KINDS
@@ -40,11 +40,12 @@ def read(data: bytes) -> Reading:
 
 def _process(row: MonitorRow) -> ImportedProcess | None:
     cells = dict(zip(row.heading.names, row.cells, strict=True))
-    if not cells.get("pid", "-").isdigit():
+    pid = whole_number(cells.get("pid"))
+    if pid is None:
         return None
     memory = _number(cells.get("fb"))
     return ImportedProcess(
-        pid=int(cells["pid"]),
+        pid=pid,
         name=cells.get("command") or cells.get("name"),
         device=cells["gpu"],
         memory_bytes=None if memory is None else round(memory * MIB),

@@ -8,7 +8,7 @@ import msgspec
 
 from gpuscope.domain.device import Device
 from gpuscope.domain.units import MIB
-from gpuscope.importers.cells import Cell, parse_cell, rounded
+from gpuscope.importers.cells import Cell, parse_cell, rounded, whole_number
 from gpuscope.importers.reading import ImportedProcess, Note, Reading
 from gpuscope.importers.smi.fields import PROCESS_KINDS, REASON_BITS
 from gpuscope.importers.times import parse_time
@@ -81,8 +81,8 @@ def add_report(reading: Reading, head: Head, gpus: list[GpuNode], number: int) -
     """
     time = parse_time(head.values.get("timestamp", ""))
     wall_s = float(number) if time is None else time[0]
-    attached = head.values.get("attached_gpus", "")
-    if attached.isdigit() and int(attached) > len(gpus):
+    attached = whole_number(head.values.get("attached_gpus"))
+    if attached is not None and attached > len(gpus):
         sentence = f"Only {len(gpus)} of {attached} GPUs of the machine are in the file."
         reading.notes.append(Note(code="missing", sentence=sentence))
     for position, node in enumerate(gpus):
@@ -175,10 +175,11 @@ def _add_mig(reading: Reading, node: GpuNode, parent: Device, wall_s: float) -> 
             for name in ("memory_total_bytes", "memory_reserved_bytes", "memory_used_bytes", "memory_free_bytes")
             if (found := _first(values, FIGURES[name])) is not None
         }
+        index = whole_number(values.get("index"))
         device = msgspec.structs.replace(
             parent,
             uuid=key,
-            index=int(values["index"]) if values.get("index", "").isdigit() else position,
+            index=position if index is None else index,
             kind="mig",
             parent_uuid=parent.uuid,
             memory_total_bytes=rounded(cells.get("memory_total_bytes")),
@@ -201,13 +202,14 @@ def _processes(node: GpuNode, wall_s: float) -> list[ImportedProcess]:
         section, _, name = path.rpartition("/")
         if "process_info." in section:
             found.setdefault(section, {})[name] = text
-    return [_process(node, values, wall_s) for values in found.values() if values.get("pid", "").isdigit()]
+    pids = [(whole_number(values.get("pid")), values) for values in found.values()]
+    return [_process(node, pid, values, wall_s) for pid, values in pids if pid is not None]
 
 
-def _process(node: GpuNode, values: dict[str, str], wall_s: float) -> ImportedProcess:
+def _process(node: GpuNode, pid: int, values: dict[str, str], wall_s: float) -> ImportedProcess:
     memory = parse_cell(values.get("used_memory", ""))[0]
     return ImportedProcess(
-        pid=int(values["pid"]),
+        pid=pid,
         name=values.get("process_name"),
         device=node.bus_id,
         memory_bytes=None if memory.reason is not None else round(memory.value * MIB),

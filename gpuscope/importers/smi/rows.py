@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from gpuscope.domain.device import Device
 from gpuscope.domain.reasons import Reason
+from gpuscope.importers.cells import whole_number
 from gpuscope.importers.notes import NO_TIMES
 from gpuscope.importers.reading import Note, Reading, Track
 from gpuscope.importers.smi.columns import Column
@@ -155,7 +156,7 @@ def _a_second_apart(rows: list[_Row]) -> list[_Row]:
 
 
 def _in_order(keys: dict[str, list[_Row]]) -> list[str]:
-    return sorted(keys, key=lambda key: (0, int(key), "") if key.isdigit() else (1, 0, key))
+    return sorted(keys, key=lambda key: (1, 0, key) if (index := whole_number(key)) is None else (0, index, ""))
 
 
 def _track(key: str, position: int, rows: list[_Row]) -> Track:
@@ -173,24 +174,20 @@ def _track(key: str, position: int, rows: list[_Row]) -> Track:
 
 
 def _device(key: str, position: int, facts: dict[str, str], rows: list[_Row]) -> Device:
-    index = facts.get("index", key)
+    index = whole_number(facts.get("index", key))
     total = next((row.figures["memory_total_bytes"] for row in rows if "memory_total_bytes" in row.figures), None)
     limit = next((row.figures["power_limit_w"] for row in rows if "power_limit_w" in row.figures), None)
     mode = facts.get("mig.mode.current", "").strip("[]").lower()
     return Device(
         uuid=facts.get("uuid") or key,
-        index=int(index) if index.isdigit() else position,
+        index=position if index is None else index,
         name=facts.get("name") or "unknown GPU",
         memory_total_bytes=None if total is None else round(total),
         pci_bus_id=facts.get("pci.bus_id"),
         driver_version=facts.get("driver_version"),
         compute_capability=facts.get("compute_cap"),
         power_limit_w=limit,
-        pcie_generation_max=_whole(facts.get("pcie.link.gen.max")),
-        pcie_width_max=_whole(facts.get("pcie.link.width.max")),
+        pcie_generation_max=whole_number(facts.get("pcie.link.gen.max")),
+        pcie_width_max=whole_number(facts.get("pcie.link.width.max")),
         mig_enabled={"enabled": True, "disabled": False}.get(mode),
     )
-
-
-def _whole(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdigit() else None

@@ -26,12 +26,13 @@ DESCRIPTION = "nvidia-smi, plain table"
 _HEADING = re.compile(
     r"\|\s*NVIDIA-SMI\s+(\S+)\s+(?:Driver|KMD) Version:\s*(\S+)(?:\s+CUDA (?:UMD )?Version:\s*(\S+))?"
 )
-_GPU = re.compile(r"(\d+)\s+(\S.*?)\s+(On|Off|WDDM|TCC|MCDM|N/A|ERR!)")
+_GPU = re.compile(r"(\d{1,9})\s+(\S.*?)\s+(On|Off|WDDM|TCC|MCDM|N/A|ERR!)")
 _BUS = re.compile(r"([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f])\b")
 _STATE = re.compile(r"(?:(\S+)\s+)?(\d+C|N/A|ERR!)\s+(P\d+|N/A|ERR!|Unknown)\s+(\S+)\s*/\s*(\S+)")
-_MEMORY = re.compile(r"(\d+)Mi?B\s*/\s*(\d+)Mi?B")
+_MEMORY = re.compile(r"(\d{1,12})Mi?B\s*/\s*(\d{1,12})Mi?B")
 _PROCESS = re.compile(
-    r"\|\s+(\d+)\s+(?:(?:N/A|\d+)\s+(?:N/A|\d+)\s+)?(\d+)\s+(?:(C\+G|M\+C|C|G)\s+)?(\S.*?)\s+(?:(\d+)Mi?B|N/A)\s*\|"
+    r"\|\s+(\d{1,9})\s+(?:(?:N/A|\d+)\s+(?:N/A|\d+)\s+)?(\d{1,18})\s+(?:(C\+G|M\+C|C|G)\s+)?(\S.*?)\s+"
+    r"(?:(\d{1,12})Mi?B|N/A)\s*\|"
 )
 _SHARED_MEMORY = re.compile(r"\b(GB10|Thor|Orin|Xavier|Tegra)\b")
 
