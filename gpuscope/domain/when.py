@@ -38,7 +38,7 @@ def parse_moment(text: str, now: datetime) -> datetime:
         by_name = _named_day(plain, now)
         if by_name is not None:
             return by_name
-        moment = datetime.fromisoformat(text.strip())
+        moment = datetime.fromisoformat(plain.upper())
     except (ValueError, OverflowError) as error:
         raise UsageError(
             f"{text!r} is no moment: give one like '2026-11-24 14:00', 'yesterday 14:00', 'tuesday 14:00' or '-2h'."
@@ -50,7 +50,8 @@ def _named_day(plain: str, now: datetime) -> datetime | None:
     """A day by its name with a time of day; None: no name and no bare time."""
     day, _, clock = plain.removeprefix("last ").rpartition(" ") if ":" in plain else (plain, "", "")
     day = day.removeprefix("last ").strip()
-    if day not in {"", "today", "yesterday", *_DAYS}:
+    bare_time = not day and _CLOCK.fullmatch(clock) is not None
+    if not bare_time and day not in {"today", "yesterday", *_DAYS}:
         return None
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     if day == "yesterday":

@@ -123,7 +123,8 @@ class Server:
             with self._opener.open(request, timeout=self._timeout_s) as response:
                 body = response.read(MOST_ANSWER_BYTES + 1)
         except urllib.error.HTTPError as error:
-            raise SourceError(self._refusal(error)) from error
+            with error:
+                raise SourceError(self._refusal(error)) from error
         except (OSError, http.client.HTTPException, ValueError) as error:
             reason = getattr(error, "reason", None) or error
             sentence = f"The Prometheus server at {self.url} cannot be reached ({reason}): check the address."
