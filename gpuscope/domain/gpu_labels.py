@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gpuscope.domain.device import Device
+from gpuscope.domain.whole_numbers import whole_number
 
 JOB_LABELS = ("hpc_job", "exported_pod", "pod", "exported_container", "container", "exported_namespace", "namespace")
 """Where dcgm-exporter notes whose work runs on a GPU: the job of a batch system, or of Kubernetes. Prometheus renames
@@ -31,10 +32,10 @@ def host_of(labels: Mapping[str, str]) -> str | None:
 
 def gpu_device(labels: Mapping[str, str], position: int, memory_total_bytes: int | None = None) -> Device:
     """The facts of a GPU; `position` numbers it where the labels do not."""
-    number = labels.get("gpu") or labels.get("minor_number") or ""
+    number = whole_number(labels.get("gpu") or labels.get("minor_number"))
     return Device(
         uuid=gpu_key(labels),
-        index=int(number) if number.isdigit() else position,
+        index=position if number is None else number,
         name=labels.get("modelName") or labels.get("name") or "unknown GPU",
         kind="mig" if labels.get("GPU_I_ID") else "gpu",
         pci_bus_id=labels.get("pci_bus_id"),

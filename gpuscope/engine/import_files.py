@@ -19,7 +19,7 @@ from gpuscope.engine.footprint_framework import DETAILS
 from gpuscope.engine.footprint_import import IMPORTED
 from gpuscope.engine.import_columns import remember, remembered
 from gpuscope.engine.import_frames import devices_of, frames_of, start_of
-from gpuscope.engine.input_file import read_bounded
+from gpuscope.engine.input_file import is_pipe, read_bounded
 from gpuscope.engine.manifest import default_session_name
 from gpuscope.errors import UsageError
 from gpuscope.importers.mapped_csv import heading as heading_of_table
@@ -56,6 +56,8 @@ def is_session(path: Path) -> bool:
     """Whether a file is called a session, or is an SQLite database as sessions are, rather than some program's log."""
     if path.suffix == SUFFIX:
         return True
+    if is_pipe(path):
+        return False
     try:
         with path.open("rb") as file:
             return file.read(len(SQLITE_MAGIC)) == SQLITE_MAGIC

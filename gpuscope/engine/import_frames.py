@@ -10,6 +10,7 @@ import msgspec
 
 from gpuscope.domain.device import Device
 from gpuscope.domain.sample import Frame, GpuSample, ProcessSample
+from gpuscope.domain.whole_numbers import whole_number
 from gpuscope.importers.reading import ImportedProcess, Reading, Track
 
 _FIELDS = {field.name: field.type for field in msgspec.structs.fields(GpuSample)}
@@ -30,8 +31,9 @@ def devices_of(readings: Sequence[Reading]) -> dict[str, Device]:
         for process in reading.processes:
             name = process.device or "unknown"
             if name not in known:
-                index = int(name) if name.isdigit() else len({device.uuid for device in known.values()})
-                known[name] = Device(uuid=name, index=index, name="unknown GPU")
+                index = whole_number(name)
+                position = len({device.uuid for device in known.values()})
+                known[name] = Device(uuid=name, index=position if index is None else index, name="unknown GPU")
     return known
 
 

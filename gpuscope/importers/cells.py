@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from gpuscope.domain.reasons import Reason
 from gpuscope.domain.sentinels import is_blank
+from gpuscope.domain.whole_numbers import whole_number as whole_number
 
 
 class Cell(NamedTuple):
@@ -25,16 +26,6 @@ def rounded(cell: Cell | None) -> int | None:
     """A whole number of bytes or the like; None where it is not there, or is larger than anything can be."""
     known = cell is not None and cell.reason is None and abs(cell.value) < _MOST_WHOLE
     return round(cell.value) if cell is not None and known else None
-
-
-_MOST_DIGITS = 18
-"""More are no index, process id or size of anything, and do not fit into 64 bits."""
-
-
-def whole_number(text: str | None) -> int | None:
-    """A number that is written with plain digits alone: an index, a process id; None for anything else."""
-    is_number = text is not None and text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
-    return int(text) if text is not None and is_number else None
 
 
 _WORDS: dict[str, Reason] = {

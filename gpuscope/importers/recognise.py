@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from gpuscope.domain.units import format_bytes
 from gpuscope.errors import UsageError
 from gpuscope.importers import mapped_csv
 from gpuscope.importers.compressed import Pieces, bounded, head_of, is_gzip
@@ -26,8 +27,14 @@ from gpuscope.importers.smi import apps_csv, dmon, pmon, q_text, q_xml, query_cs
 from gpuscope.importers.text import decode
 
 _HEAD_BYTES = 65536
-_MOST_INFLATED = 512 * 1024**2
-"""A compressed log of more is read whole only where its reader goes through it piece by piece."""
+_MOST_WHOLE = 256 * 1024**2
+"""Bytes (inflated) of what a reader takes as one text: it needs several times as much memory."""
+_MOST_ROWS = 768 * 1024**2
+"""A week of eight GPUs once a second are 500 MB."""
+_MOST_JSON = 64 * 1024**2
+"""The same of JSON, whose values take more than their text."""
+_MOST_SNAPSHOT = 512 * 1024**2
+"""A hundred thousand events with their stacks are some 200 MB."""
 
 
 def _no_text(_: str) -> bool:
@@ -45,6 +52,8 @@ class Reader(NamedTuple):
     """Given the whole file; for what is no text."""
     read_along: Callable[[bytes, Progress | None], Reading] | None = None
     """The same for files that take seconds: compressed or not, with progress."""
+    most_bytes: int = _MOST_WHOLE
+    """What is larger is refused, unless it is read along."""
 
 
 READERS: tuple[Reader, ...] = (
@@ -54,24 +63,24 @@ READERS: tuple[Reader, ...] = (
     Reader(dmon.DESCRIPTION, dmon.recognises, dmon.read),
     Reader(pmon.DESCRIPTION, pmon.recognises, pmon.read),
     Reader(kineto.DESCRIPTION, kineto.recognises, kineto.read, read_along=kineto.read),
-    Reader(snapshot.DESCRIPTION, _no_text, snapshot.read, recognises_bytes=snapshot.is_pickle),
+    Reader(snapshot.DESCRIPTION, _no_text, snapshot.read, snapshot.is_pickle, most_bytes=_MOST_SNAPSHOT),
     Reader(memory_summary.DESCRIPTION, memory_summary.recognises, memory_summary.read),
     Reader(dcgmi.DMON_DESCRIPTION, dcgmi.recognises_dmon, dcgmi.read_dmon),
     Reader(dcgmi.STATS_DESCRIPTION, dcgmi.recognises_stats, dcgmi.read_stats),
     Reader(tegrastats.DESCRIPTION, tegrastats.recognises, tegrastats.read),
     Reader(gpustat.TEXT_DESCRIPTION, gpustat.recognises_text, gpustat.read_text),
-    Reader(gpustat.JSON_DESCRIPTION, gpustat.recognises_json, gpustat.read_json),
-    Reader(prometheus.API_DESCRIPTION, prometheus.recognises_api, prometheus.read_api),
+    Reader(gpustat.JSON_DESCRIPTION, gpustat.recognises_json, gpustat.read_json, most_bytes=_MOST_JSON),
+    Reader(prometheus.API_DESCRIPTION, prometheus.recognises_api, prometheus.read_api, most_bytes=_MOST_JSON),
     Reader(prometheus.TEXT_DESCRIPTION, prometheus.recognises_text, prometheus.read_text),
-    Reader(nvtop.DESCRIPTION, nvtop.recognises, nvtop.read),
-    Reader(vendor_json.ROCM_DESCRIPTION, vendor_json.recognises_rocm, vendor_json.read_rocm),
-    Reader(vendor_json.AMD_DESCRIPTION, vendor_json.recognises_amd, vendor_json.read_amd),
+    Reader(nvtop.DESCRIPTION, nvtop.recognises, nvtop.read, most_bytes=_MOST_JSON),
+    Reader(vendor_json.ROCM_DESCRIPTION, vendor_json.recognises_rocm, vendor_json.read_rocm, most_bytes=_MOST_JSON),
+    Reader(vendor_json.AMD_DESCRIPTION, vendor_json.recognises_amd, vendor_json.read_amd, most_bytes=_MOST_JSON),
     Reader(wide_logs.GPUZ_DESCRIPTION, wide_logs.recognises_gpuz, wide_logs.read_gpuz),
     Reader(wide_logs.WANDB_DESCRIPTION, wide_logs.recognises_wandb, wide_logs.read_wandb),
     Reader(wide_logs.NVITOP_DESCRIPTION, wide_logs.recognises_nvitop, wide_logs.read_nvitop),
     Reader(apps_csv.DESCRIPTION, apps_csv.recognises, apps_csv.read),
-    Reader(query_csv.DESCRIPTION, query_csv.recognises, query_csv.read),
-    Reader(loose_json.DESCRIPTION, loose_json.recognises, loose_json.read),
+    Reader(query_csv.DESCRIPTION, query_csv.recognises, query_csv.read, most_bytes=_MOST_ROWS),
+    Reader(loose_json.DESCRIPTION, loose_json.recognises, loose_json.read, most_bytes=_MOST_JSON),
 )
 """In this order: the first that recognises a file reads it."""
 
@@ -105,14 +114,19 @@ def read(data: bytes, name: str, mapping: Mapping[str, str] | None = None, progr
 def _read_by(reader: Reader, data: bytes, progress: Progress | None) -> Reading:
     if reader.read_along is not None:
         return reader.read_along(data, progress)
-    if not is_gzip(data):
-        return reader.read(data)
     pieces = Pieces(data)
-    reading = reader.read(b"".join(bounded(pieces, _MOST_INFLATED)))
+    reading = reader.read(b"".join(bounded(pieces, reader.most_bytes)) if is_gzip(data) else _small(data, reader))
     if pieces.cut_at is not None:
         sentence = f"The compressed data is cut off at byte {pieces.cut_at}: what was before was read."
         reading.notes.append(Note(code="lost", sentence=sentence))
     return reading
+
+
+def _small(data: bytes, reader: Reader) -> bytes:
+    if len(data) > reader.most_bytes:
+        most = format_bytes(reader.most_bytes)
+        raise UsageError(f"The file ({reader.description}) is larger than {most}, the most that is read: give a part.")
+    return data
 
 
 def _with_findings(reading: Reading) -> Reading:

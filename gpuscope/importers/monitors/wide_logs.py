@@ -23,6 +23,8 @@ class _Named(NamedTuple):
     scale: float = 1.0
 
 
+_NULS = re.compile(rb"\0{2,}")
+"""Single ones belong to UTF-16."""
 _GPUZ: dict[str, _Named] = {
     "gpu clock [mhz]": _Named("clock_graphics_mhz"),
     "gpu core clock [mhz]": _Named("clock_graphics_mhz"),
@@ -50,10 +52,11 @@ def recognises_gpuz(head: str) -> bool:
 
 def read_gpuz(data: bytes) -> Reading:
     """Read the log of one GPU; after a crash GPU-Z goes on in a file with a run of NUL bytes, which is skipped."""
-    text, encoding = decode(data.replace(b"\0", b"\n"))
+    skipped = sum(map(len, _NULS.findall(data)))
+    text, encoding = decode(_NULS.sub(b"\n", data))
     reading = Reading(GPUZ_KIND, GPUZ_DESCRIPTION)
-    if b"\0" in data:
-        sentence = f"{data.count(0)} NUL bytes were skipped: what the program had written there was lost in a crash."
+    if skipped:
+        sentence = f"{skipped} NUL bytes were skipped: what the program had written there was lost in a crash."
         reading.notes.append(Note(code="lost", sentence=sentence))
     add_encoding(reading, encoding)
     lines = [line for line in text.split("\n") if line.strip()]
