@@ -17,7 +17,7 @@ _GPU_COLUMNS = (
     "fp32_tflops", "tf32_tensor_tflops", "fp16_tensor_tflops", "bf16_tensor_tflops", "fp8_tensor_tflops", "nvlink_gbs",
     "pcie_gen", "tdp_w", "form_factor", "spec_source", "notes",
     "boost_clock_mhz", "l2_cache_mb", "memory_type", "int8_tensor_tops", "fp4_tensor_tflops", "pcie_lanes",
-    "mig_max_instances", "ecc",
+    "mig_max_instances", "ecc", "peak_basis",
 )  # fmt: skip
 _CPU_COLUMNS = (
     "id", "name", "vendor", "cores", "threads", "fp32_tflops", "bf16_tflops", "memory_bandwidth_gbs", "tdp_w",
@@ -155,6 +155,7 @@ def _gpu(row: Row) -> GpuSpec:
         form_factor=row.text("form_factor"),
         mig_max_instances=row.whole("mig_max_instances"),
         ecc={"yes": True, "no": False}.get(row.text("ecc")),
+        peak_basis=row.text("peak_basis"),
         source=row.text("spec_source"),
         notes=row.text("notes"),
     )

@@ -46,6 +46,8 @@ class GpuSpec(Value, frozen=True, kw_only=True):
     form_factor: str = ""
     mig_max_instances: int | None = None
     ecc: bool | None = None
+    peak_basis: str = ""
+    """Where the peaks come from: published, derived (units × rate × clock), both, or unverified; empty: not stated."""
     source: str = ""
     notes: str = ""
 

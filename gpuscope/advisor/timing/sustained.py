@@ -154,10 +154,11 @@ def _of_specification(gpu: GpuSpec, precision: str, peak_tflops: float, calibrat
     limit = _power_limit(gpu, group, peak_tflops, calibration)
     if limit is not None and limit.value < share.value:
         share = limit
+    basis = f" ({gpu.peak_basis})" if gpu.peak_basis else ""
     return Figure(
         value=peak_tflops * _TERA * share.value,
         kind=FITTED,
-        source=f"{peak_tflops:g} TFLOPS × {share.value:.2f} ({share.source})",
+        source=f"{peak_tflops:g} TFLOPS{basis} × {share.value:.2f} ({share.source})",
     )
 
 
