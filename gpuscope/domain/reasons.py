@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from enum import Enum
 
 
-class Reason(StrEnum):
-    """Codes stored beside a missing figure; `REASON_SENTENCES` says each to a person."""
+class Reason(str, Enum):  # noqa: UP042 # see below
+    """Codes stored beside a missing figure; `REASON_SENTENCES` says each to a person.
+
+    No StrEnum: the readers of host figures, which use it, also run on Python 3.9.
+    """
+
+    __str__ = str.__str__
 
     NOT_SUPPORTED = "not_supported"
     NO_PERMISSION = "no_permission"
@@ -28,6 +33,23 @@ class Reason(StrEnum):
     PROCESS_ENDED = "process_ended"
     PID_NAMESPACE = "pid_namespace"
     UNKNOWN_ERROR = "unknown_error"
+    NOT_OFFERED = "not_offered"
+    SYSTEM_REFUSES = "system_refuses"
+    UNREADABLE = "unreadable"
+    NO_LIMIT = "no_limit"
+    MEMORY_TRAFFIC_UNCOUNTED = "memory_traffic_uncounted"
+    RESCTRL_NOT_MOUNTED = "resctrl_not_mounted"
+    MIG_INSTANCE = "mig_instance"
+    VGPU = "vgpu"
+    WSL = "wsl"
+    GPM_CHIP = "gpm_chip"
+    GPM_WINDOWS = "gpm_windows"
+    NO_NVLINK = "no_nvlink"
+    STALE = "stale"
+    CLOCK_JUMPED = "clock_jumped"
+    COUNTER_RESET = "counter_reset"
+    COUNTER_WRAPPED = "counter_wrapped"
+    SCRAMBLED = "scrambled"
 
 
 REASON_SENTENCES: dict[Reason, str] = {
@@ -44,11 +66,73 @@ REASON_SENTENCES: dict[Reason, str] = {
     Reason.NOT_READY: "The driver is not ready yet.",
     Reason.NO_DATA: "The driver has no reading of it yet.",
     Reason.SUSPENDED: "The GPU is asleep and is not woken to be measured.",
-    Reason.WDDM: "Windows' display driver model hides the figure.",
-    Reason.UNIFIED_MEMORY: "This chip shares its memory with the CPU and reports none of its own.",
+    Reason.WDDM: "Windows' display driver model (WDDM) hides the figure: the Task Manager has it.",
+    Reason.UNIFIED_MEMORY: "This chip shares the CPU's memory and reports none of its own: see the host's memory.",
     Reason.IMPLAUSIBLE: "The driver gave an impossible value.",
     Reason.FIRST_READING: "A rate needs two readings; this is the first.",
     Reason.PROCESS_ENDED: "The process has ended.",
-    Reason.PID_NAMESPACE: "In a container the driver gives process numbers of the host: whose they are is not known.",
+    Reason.PID_NAMESPACE: "In a container the driver gives process numbers of the host: whose they are is not known "
+    "here. Look on the host, or run the job with gpuscope run, which counts inside the process.",
     Reason.UNKNOWN_ERROR: "The driver failed without saying why.",
+    Reason.NOT_OFFERED: "This operating system, virtual machine or board does not offer the figure.",
+    Reason.SYSTEM_REFUSES: "The operating system keeps the figure from this user.",
+    Reason.UNREADABLE: "The operating system's file with the figure holds something else than it should.",
+    Reason.NO_LIMIT: "No limit is set for this program: all of the machine is open to it.",
+    Reason.MEMORY_TRAFFIC_UNCOUNTED: "This processor, or the virtual machine around it, does not count memory traffic "
+    "for the system (no resctrl monitoring): a bandwidth benchmark gives the ceiling.",
+    Reason.RESCTRL_NOT_MOUNTED: "This processor counts memory traffic, but the counters are not mounted: "
+    "`sudo mount -t resctrl resctrl /sys/fs/resctrl`.",
+    Reason.MIG_INSTANCE: "Measured for whole GPUs only: see the GPU that this MIG instance is a part of.",
+    Reason.VGPU: "Not offered inside a virtual GPU: ask on the machine that hosts it.",
+    Reason.WSL: "Not offered under WSL: look on the Windows side, or run natively under Linux.",
+    Reason.GPM_CHIP: "Only data-centre GPUs from Hopper on measure this for everybody: on others, DCGM's profiling "
+    "metrics or Nsight have it.",
+    Reason.GPM_WINDOWS: "The driver measures this under Linux only; under Windows, Nsight has it.",
+    Reason.NO_NVLINK: "This GPU has no NVLink, or none that is connected: its traffic goes over PCIe.",
+    Reason.STALE: "The driver has not renewed this reading for a while.",
+    Reason.CLOCK_JUMPED: "The driver's clock jumped between two readings, so there is no rate for the time between.",
+    Reason.COUNTER_RESET: "The driver's counter started again, so there is no rate for the time before.",
+    Reason.COUNTER_WRAPPED: "The driver's counter can run over more than once between two readings: read more often.",
+    Reason.SCRAMBLED: "The driver's list cannot be right (impossible process numbers or amounts): driver and library "
+    "disagree about its form, as after an update. Reboot or restart the container.",
 }
+
+
+class FieldState(str, Enum):  # noqa: UP042 # as above
+    """How a figure is, in one word."""
+
+    __str__ = str.__str__
+
+    OK = "ok"
+    UNSUPPORTED = "unsupported"
+    """This device, driver or system does not offer it."""
+    DENIED = "denied"
+    """Offered, but not to this user."""
+    TRANSIENT = "transient"
+    """Missing this time; the next reading may have it."""
+    STALE = "stale"
+    """What the driver gives is old."""
+    GONE = "gone"
+    """The whole device, driver or process is not there now."""
+
+
+_STATES: dict[FieldState, tuple[Reason, ...]] = {
+    FieldState.UNSUPPORTED: (
+        Reason.NOT_SUPPORTED, Reason.MIG_MODE, Reason.FUNCTION_NOT_FOUND, Reason.WDDM, Reason.UNIFIED_MEMORY,
+        Reason.PID_NAMESPACE, Reason.MIG_INSTANCE, Reason.VGPU, Reason.WSL, Reason.GPM_CHIP, Reason.GPM_WINDOWS,
+        Reason.NO_NVLINK, Reason.NOT_OFFERED, Reason.NO_LIMIT, Reason.MEMORY_TRAFFIC_UNCOUNTED,
+        Reason.RESCTRL_NOT_MOUNTED,
+    ),
+    FieldState.DENIED: (Reason.NO_PERMISSION, Reason.SYSTEM_REFUSES),
+    FieldState.STALE: (Reason.STALE, Reason.SUSPENDED),
+    FieldState.GONE: (
+        Reason.GPU_LOST, Reason.RESET_REQUIRED, Reason.DRIVER_NOT_LOADED, Reason.LIBRARY_MISMATCH,
+        Reason.PROCESS_ENDED,
+    ),
+}  # fmt: skip
+_STATE_OF = {reason: state for state, reasons in _STATES.items() for reason in reasons}
+
+
+def field_state(reason: Reason | None) -> FieldState:
+    """The state of a figure that is missing for a reason; OK for one that is there (None)."""
+    return FieldState.OK if reason is None else _STATE_OF.get(reason, FieldState.TRANSIENT)

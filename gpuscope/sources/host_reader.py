@@ -1,0 +1,85 @@
+"""All figures of a Linux host from /proc and /sys, with nothing but Python's own library.
+
+A reading is a plain dictionary in the shape of `HostSample`, so that it can also come from a machine that has nothing
+of gpuscope's but these modules.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from gpuscope.domain.reasons import Reason
+from gpuscope.sources.block_and_net import Disks, Networks
+from gpuscope.sources.cgroup import ControlGroup
+from gpuscope.sources.memory import Memory
+from gpuscope.sources.memory_bandwidth import MemoryBandwidth
+from gpuscope.sources.pressure import Pressure
+from gpuscope.sources.process_tree import ProcessTree
+from gpuscope.sources.processors import ProcessorShares, online_threads, read_frequencies
+from gpuscope.sources.rdma import RdmaPorts
+from gpuscope.sources.system_files import Figures, reading_of
+from gpuscope.sources.temperatures import Temperatures
+
+SLOW_INTERVAL_S = 5.0
+"""Sensors and frequencies, which can take tens of milliseconds, and what seldom changes."""
+SLOW_SHARE = 0.005
+"""They take no more of the time than this: where they are slower, they are read less often."""
+
+
+class HostReader:
+    """Figures of the machine and of the workload's process tree."""
+
+    def __init__(self, root: Path = Path("/"), root_pid: int | None = None) -> None:
+        """Read below `root`: `/`, or a prepared tree with `proc` and `sys`."""
+        self._root = root
+        proc, sysfs = root / "proc", root / "sys"
+        self._sysfs = sysfs
+        self._processors = ProcessorShares(proc)
+        self._pressure = Pressure(proc)
+        self._memory = Memory(proc)
+        self._disks = Disks(proc, sysfs)
+        self._networks = Networks(proc, sysfs)
+        self._rdma = RdmaPorts(sysfs)
+        self._temperatures = Temperatures(sysfs)
+        self._bandwidth = MemoryBandwidth(root)
+        self._next_slow_s = float("-inf")
+        self.follow(root_pid)
+
+    def follow(self, root_pid: int | None) -> None:
+        """Watch the process tree of a workload, and the limits that hold for it; None watches none."""
+        self._tree = ProcessTree(root_pid, self._root) if root_pid is not None else None
+        self._group = ControlGroup(self._root, "self" if root_pid is None else str(root_pid))
+        self._next_slow_s = float("-inf")
+
+    def read(self, now_s: float) -> dict[str, Any]:
+        """One reading; rates and shares are over the time since the last one.
+
+        Args:
+            now_s: monotonic time.
+        """
+        start_s = time.perf_counter()
+        figures = self._memory.read(now_s)
+        if now_s >= self._next_slow_s:
+            figures |= self._slow(figures["memory_total_bytes"])
+            self._next_slow_s = now_s + max(SLOW_INTERVAL_S, (time.perf_counter() - start_s) / SLOW_SHARE)
+        figures |= self._processors.read()
+        figures |= self._pressure.read(now_s)
+        figures |= self._disks.read(now_s)
+        figures |= self._networks.read(now_s)
+        figures |= self._rdma.read(now_s)
+        figures |= self._bandwidth.read(now_s)
+        figures |= self._group.read(now_s)
+        if self._tree is not None:
+            figures |= self._tree.read(now_s)
+        figures["read_s"] = time.perf_counter() - start_s
+        return reading_of(figures)
+
+    def _slow(self, memory_total_bytes: float | Reason) -> Figures:
+        known_bytes = float("inf") if isinstance(memory_total_bytes, Reason) else memory_total_bytes
+        self._group.find(known_bytes, online_threads(self._sysfs) or float("inf"))
+        self._bandwidth.find()
+        self._rdma.find()
+        self._networks.look_at_links()
+        return read_frequencies(self._sysfs) | self._temperatures.read()
