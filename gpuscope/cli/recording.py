@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from gpuscope.cli.cluster_options import add_cluster_options, record_from_server, refuse_without_server
 from gpuscope.cli.streams import print_document, say
 from gpuscope.engine.listener import Listener
 from gpuscope.engine.manifest import default_session_name
 from gpuscope.engine.record import record
+from gpuscope.errors import UsageError
 
 
 def add_commands(commands: Any) -> None:
@@ -25,21 +27,25 @@ def add_commands(commands: Any) -> None:
     )
     parser.add_argument("--seconds", metavar="N", type=float, help="stop after this time (default: at Ctrl+C)")
     parser.add_argument(
-        "--interval", metavar="S", type=float, default=0.1, help="seconds between fast GPU samples (default 0.1)"
+        "--interval", metavar="S", type=float, help="seconds between samples (default: 0.1; of a server: as it scrapes)"
     )
     parser.add_argument("--pid", metavar="N", type=int, help="follow this process and its children; ends with it")
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON at the end")
     parser.add_argument("--parent", metavar="PID", type=int, help=argparse.SUPPRESS)
+    add_cluster_options(parser)
     parser.set_defaults(run=_record)
 
 
 def _record(options: argparse.Namespace) -> int:
     path = options.output or default_session_name(Path.cwd(), "record")
+    if options.prometheus is not None:
+        return _record_cluster(options, path)
+    refuse_without_server(options)
     until = "until Ctrl+C" if options.seconds is None else f"for {options.seconds:g} s, or until Ctrl+C"
     outcome = record(
         path,
         seconds=options.seconds,
-        interval_s=options.interval,
+        interval_s=0.1 if options.interval is None else options.interval,
         pid=options.pid,
         parent_pid=options.parent,
         listener=Listener(on_start=lambda: say(f"recording to {path} {until}"), on_notice=say),
@@ -48,4 +54,13 @@ def _record(options: argparse.Namespace) -> int:
         print_document(outcome, sys.stdout)
     else:
         say(f"{outcome.sentence} {outcome.ended_s:.1f} s are in {path}")
+    return 0
+
+
+def _record_cluster(options: argparse.Namespace, path: Path) -> int:
+    if options.pid is not None:
+        raise UsageError("--pid follows a process of this machine: leave it out with --prometheus.")
+    outcome = record_from_server(options, path)
+    if options.json and outcome is not None:
+        print_document(outcome, sys.stdout)
     return 0

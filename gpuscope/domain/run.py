@@ -10,6 +10,9 @@ from gpuscope.domain.device import Host
 LIVE_VIEW = "live"
 """Kind of a session that is only a window's live view: nobody asked for the file, so it may be deleted."""
 
+CLUSTER = "cluster"
+"""Kind of a session with the GPUs of many machines, from a server that watches them."""
+
 
 class RunSpec(Value, frozen=True, kw_only=True):
     """A workload as the person asked for it; secrets are already replaced by `***`."""
@@ -68,7 +71,7 @@ class Manifest(Value, frozen=True, kw_only=True):
 
     session_id: str
     kind: str
-    """run, record, live (a window's own view, deleted with it), import or dry_run"""
+    """run, record, live (a window's own view, deleted with it), import, cluster (machines of a server) or dry_run"""
     created_wall_s: float
     """Unix time of session time 0."""
     created_monotonic_s: float

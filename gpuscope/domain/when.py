@@ -1,4 +1,4 @@
-"""Moments as people type them: a date and time, a weekday, `yesterday 14:00`, `-2h`, `now`."""
+"""Moments as people type them: a date and time, a weekday, `yesterday 14:00`, `2h ago`, `now`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def parse_moment(text: str, now: datetime) -> datetime:
 
     Args:
         text: `2026-11-24 14:00` (local time, or with a zone such as `+09:00` or `Z`), `2026-11-24`, `14:00` (today),
-            `yesterday 14:00`, `tuesday 14:00` and `last tuesday 14:00` (the latest that has passed), `-2h`, `3d ago`,
-            `now`, or Unix seconds.
+            `yesterday 14:00`, `tuesday 14:00` and `last tuesday 14:00` (the latest that has passed), `2h ago`,
+            `now-2h`, `now`, or Unix seconds.
         now: the present, with its zone.
 
     Raises:
@@ -41,7 +41,7 @@ def parse_moment(text: str, now: datetime) -> datetime:
         moment = datetime.fromisoformat(plain.upper())
     except (ValueError, OverflowError) as error:
         raise UsageError(
-            f"{text!r} is no moment: give one like '2026-11-24 14:00', 'yesterday 14:00', 'tuesday 14:00' or '-2h'."
+            f"{text!r} is no moment: give one like '2026-11-24 14:00', 'yesterday 14:00', 'tuesday 14:00' or '2h ago'."
         ) from error
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=now.tzinfo)
 

@@ -14,10 +14,10 @@ from typing import Any, Self
 
 from gpuscope.domain.events import SUPERVISOR
 from gpuscope.domain.sample import SourceState
+from gpuscope.engine.frame_source import FrameSource
 from gpuscope.engine.listener import Listener
 from gpuscope.runner.process import Workload
 from gpuscope.runner.tail import FileTail, JsonLinesTail
-from gpuscope.sources.client import SamplerClient
 from gpuscope.store.reader import SessionReader
 from gpuscope.store.schema import run_folder
 from gpuscope.store.writer import SessionWriter
@@ -69,7 +69,7 @@ class Supervisor:
     def __init__(
         self,
         writer: SessionWriter,
-        sampler: SamplerClient | None,
+        sampler: FrameSource | None,
         workload: Workload | None = None,
         listener: Listener = Listener(),
     ) -> None:

@@ -126,8 +126,9 @@ class Server:
             with error:
                 raise SourceError(self._refusal(error)) from error
         except (OSError, http.client.HTTPException, ValueError) as error:
-            reason = getattr(error, "reason", None) or error
-            sentence = f"The Prometheus server at {self.url} cannot be reached ({reason}): check the address."
+            cause = getattr(error, "reason", error)
+            why = getattr(cause, "strerror", None) or cause
+            sentence = f"The Prometheus server at {self.url} cannot be reached ({why}): check the address."
             raise SourceError(sentence) from error
         if len(body) > MOST_ANSWER_BYTES:
             raise SourceError(
