@@ -23,13 +23,16 @@ from gpuscope.domain.sample import Frame
 from gpuscope.domain.series import Timeline
 from gpuscope.errors import SessionError
 from gpuscope.store import salvage
+from gpuscope.store.block_rows import clock_zero_us
+from gpuscope.store.catalogue import Catalogue
 from gpuscope.store.lock import is_being_written
-from gpuscope.store.schema import UNREADABLE, check_schema, harden, is_session_header, run_folder
+from gpuscope.store.row_reading import rows_after
+from gpuscope.store.schema import COLUMNS_SINCE, UNREADABLE, check_schema, harden, is_session_header, run_folder
+from gpuscope.store.stored_frames import StoredFrames
+from gpuscope.store.stored_timeline import BlockSeries, StoredTimeline
 from gpuscope.store.writer import tidy
 
 T = TypeVar("T")
-
-_MAX_SKIP = 1 << 40
 
 _EVIDENCE = (
     "SELECT value FROM meta WHERE key='manifest'",
@@ -38,6 +41,8 @@ _EVIDENCE = (
     "SELECT seq, data FROM frames ORDER BY seq",
     "SELECT seq, source, kind, data FROM events ORDER BY seq",
     "SELECT seq, data FROM output ORDER BY seq",
+    "SELECT block, times, rest FROM blocks ORDER BY block",
+    "SELECT block, device, data FROM columns ORDER BY id",
 )
 
 
@@ -74,9 +79,11 @@ class SessionReader:
         self._connection = self._open(header)
         try:
             self.manifest = self._read_manifest()
+            self._catalogue = self._open_catalogue()
         except BaseException:
             self.close()
             raise
+        self._frames = StoredFrames(self._connection, self._catalogue, self.manifest, self._note_damage)
         if not self.notes and self.state() is SessionState.INTERRUPTED:
             self.notes.append(self._interrupted_note(header))
 
@@ -121,17 +128,22 @@ class SessionReader:
 
     def frames(self, after: int = 0, limit: int = -1) -> Iterator[tuple[int, Frame]]:
         """Frames with a sequence number above `after`, in order, with their numbers."""
-        for row in self._rows("frames", "seq, data", after, limit):
-            with self._decoding("frames"):
-                yield row[0], from_msgpack(row[1], Frame)
+        return self._frames.after(after, limit)
+
+    def remainders(self) -> Iterator[Frame]:
+        """What of the frames is no figure over time: process lists, devices, states. Much faster than whole frames.
+
+        Frames that are still stored as such are given whole.
+        """
+        return self._frames.remainders()
 
     def last_frame_s(self) -> float:
         """Session time of the newest frame; 0 when there is none."""
-        with contextlib.suppress(*UNREADABLE):
+        newest = [0.0]
+        with contextlib.suppress(*UNREADABLE, TypeError, ValueError):
             row = self._connection.execute("SELECT t FROM frames ORDER BY seq DESC LIMIT 1").fetchone()
-            if row is not None:
-                return float(row[0])
-        return 0.0
+            newest += [float(row[0])] if row is not None else []
+        return max(*newest, self._blocks_end_s())
 
     def events(self, after: int = 0, limit: int = -1) -> Iterator[Event]:
         """Events with a sequence number above `after`, in order."""
@@ -161,8 +173,8 @@ class SessionReader:
     def evidence_sha256(self) -> str:
         """Fingerprint of what was recorded: the same in every copy of a finished session, whatever advice was added.
 
-        SHA-256 over manifest, outcome, devices, frames, events and output as they are stored; each value is preceded
-        by its length as 8 bytes.
+        SHA-256 over manifest, outcome, devices, frames, events, output, blocks and columns as they are stored; each
+        value is preceded by its length as 8 bytes.
         """
         digest = hashlib.sha256()
         for sql in _EVIDENCE:
@@ -174,9 +186,16 @@ class SessionReader:
         return digest.hexdigest()
 
     def timeline(self) -> Timeline:
-        """All scalar figures of the session."""
+        """All scalar figures of the session; those in blocks are read when they are asked for, from the open file."""
         timeline = Timeline(self.manifest.created_monotonic_s)
-        return timeline.extend(frame for _, frame in self.frames())
+        with self._snapshot():
+            blocks_end_s = self._blocks_end_s()
+            blocks = [] if self._catalogue is None else self._catalogue.blocks
+            if self._catalogue is not None and blocks:
+                series = BlockSeries(self._catalogue, clock_zero_us(self.manifest))
+                timeline = StoredTimeline(self.manifest.created_monotonic_s, series, blocks_end_s)
+            last = max((block.last_seq or 0 for block in blocks), default=0)
+            return timeline.extend(frame for _, frame in self._frames.rows(last))
 
     def save_copy(self, target: Path) -> None:
         """Write a whole, plain copy, also of a session that is still growing.
@@ -245,31 +264,32 @@ class SessionReader:
             raise SessionError(f"Too little is left of {self.path} to open it.") from error
         raise SessionError(f"{self.path} has no manifest: it is not a gpuscope session.")
 
+    def _open_catalogue(self) -> Catalogue | None:
+        version = int(self._connection.execute("PRAGMA user_version").fetchone()[0])
+        return Catalogue(self._connection, self._note_damage) if version >= COLUMNS_SINCE else None
+
     def _interrupted_note(self, header: bytes) -> str:
         if header[18:19] == b"\x02" and not self._had_wal and not run_folder(self.path).exists():
             return "The session was copied without its -wal file while it was being written: its end may be missing."
         return "The session was not closed: its writer ended early, the last second may be missing."
 
     def _rows(self, table: str, columns: str, after: int, limit: int) -> Iterator[tuple[Any, ...]]:
-        sql = f"SELECT {columns} FROM {table} WHERE seq > ? ORDER BY seq LIMIT ?"  # noqa: S608 - our own names
-        skip = 1
-        while True:
-            try:
-                for row in self._connection.execute(sql, (after, limit)):
-                    if row[0] <= after:  # numbers only rise in a whole file: without this, damage could loop for ever
-                        self._note_damage(table)
-                        return
-                    after = row[0]
-                    skip = 1
-                    yield row
-            except UNREADABLE:
-                self._note_damage(table)
-                if skip > _MAX_SKIP:
-                    return
-                after += skip  # step over the damaged pages in growing strides
-                skip *= 2
-            else:
-                return
+        return rows_after(self._connection, table, columns, after, limit, self._note_damage)
+
+    def _blocks_end_s(self) -> float:
+        if self._catalogue is None:
+            return 0.0
+        self._catalogue.refresh()
+        return max((block.end_s for block in self._catalogue.blocks), default=0.0)
+
+    @contextlib.contextmanager
+    def _snapshot(self) -> Iterator[None]:
+        """Several looks at one moment of a file that grows."""
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._connection.rollback()
 
     @contextlib.contextmanager
     def _decoding(self, table: str) -> Iterator[None]:

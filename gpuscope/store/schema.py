@@ -9,13 +9,17 @@ from gpuscope.errors import SessionError
 
 APPLICATION_ID = 0x47505553
 """`GPUS`: tells our files from other SQLite files (byte 68 of the header)."""
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""1: every frame is a row. 2: long recordings are blocks of columns, with coarse levels beside them."""
+COLUMNS_SINCE = 2
 SUFFIX = ".gpuscope"
 SQLITE_MAGIC = b"SQLite format 3\x00"
 MAX_VALUE_BYTES = 64 * 1024 * 1024
 """Files come from strangers: no single value is larger than this."""
 
 TABLES = ("meta", "devices", "frames", "events", "output", "documents")
+COLUMN_TABLES = ("blocks", "columns", "levels")
+"""Since version 2."""
 
 DDL = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
@@ -25,7 +29,19 @@ CREATE TABLE events (seq INTEGER PRIMARY KEY, t REAL NOT NULL, source TEXT NOT N
                      data BLOB NOT NULL);
 CREATE TABLE output (seq INTEGER PRIMARY KEY, t REAL NOT NULL, data BLOB NOT NULL);
 CREATE TABLE documents (kind TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE blocks (block INTEGER PRIMARY KEY, first_seq INTEGER, last_seq INTEGER, start_s REAL NOT NULL,
+                     end_s REAL NOT NULL, rows INTEGER NOT NULL, times BLOB NOT NULL, rest BLOB);
+CREATE INDEX blocks_by_seq ON blocks (last_seq);
+CREATE TABLE columns (id INTEGER PRIMARY KEY, device TEXT NOT NULL, block INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE INDEX columns_by_device ON columns (device, block);
+CREATE INDEX columns_by_block ON columns (block);
+CREATE TABLE levels (id INTEGER PRIMARY KEY, device TEXT NOT NULL, level INTEGER NOT NULL, young INTEGER NOT NULL,
+                     start_s REAL NOT NULL, end_s REAL NOT NULL, data BLOB NOT NULL);
+CREATE INDEX levels_by_device ON levels (device, level, young);
 """
+"""Frames are rows at first and become blocks later; a block is the frames from `first_seq` to `last_seq`, or, where
+these are null, readings of one device that another program recorded. `young` rows of a level are not in the next
+level yet."""
 
 UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError)
 """What reading damaged pages raises; the second where the damage got into a name that SQLite's own message quotes."""
@@ -53,7 +69,8 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> None:
         raise SessionError(f"{path} was written by a newer gpuscope (format {version}): update gpuscope to open it.")
     rows = connection.execute("SELECT type, name, sql FROM sqlite_schema").fetchall()
     plain = {name for kind, name, sql in rows if kind == "table" and str(sql).upper().startswith("CREATE TABLE")}
-    missing = [table for table in TABLES if table not in plain]
+    wanted = TABLES + (COLUMN_TABLES if version >= COLUMNS_SINCE else ())
+    missing = [table for table in wanted if table not in plain]
     if missing:
         raise SessionError(f"{path} is not a complete gpuscope session: it has no table {missing[0]!r}.")
     if any(kind in {"trigger", "view"} for kind, _, _ in rows):

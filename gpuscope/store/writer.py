@@ -6,17 +6,22 @@ import contextlib
 import os
 import sqlite3
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from gpuscope.domain.base import to_json, to_msgpack
 from gpuscope.domain.device import Device
 from gpuscope.domain.events import SUPERVISOR
+from gpuscope.domain.reasons import Reason
 from gpuscope.domain.run import Manifest
 from gpuscope.domain.sample import Frame
 from gpuscope.errors import SessionError
+from gpuscope.store.block_rows import insert_columns
 from gpuscope.store.lock import SessionLock
 from gpuscope.store.schema import (
     APPLICATION_ID,
@@ -119,6 +124,29 @@ class SessionWriter:
             self.add_device(device)
         row = (self.session_time(frame.monotonic_s), to_msgpack(frame))
         self._run("INSERT INTO frames (t, data) VALUES (?, ?)", row)
+
+    def add_columns(
+        self,
+        device_uuid: str,
+        t_s: NDArray[np.float64],
+        columns: Mapping[str, NDArray[np.float64]],
+        reasons: Mapping[str, Reason],
+    ) -> None:
+        """Append many readings of one device at once, as another program recorded them.
+
+        Several calls may name the same device; where their times overlap, readers put them in order.
+
+        Args:
+            device_uuid: the GPU, or `host` for the machine's own figures.
+            t_s: session seconds that never fall; any number of them.
+            columns: by the names of `GpuSample` (or `HostSample`), as long as `t_s`; NaN where a value is missing.
+            reasons: why values of these figures are missing; NaN of others were not read at that time.
+
+        Raises:
+            ValueError: times fall, or are no numbers.
+        """
+        with _translated(self.path):
+            insert_columns(self._connection, self.manifest, device_uuid, t_s, columns, reasons)
 
     def add_event(self, monotonic_s: float, kind: str, data: dict[str, Any], source: str = SUPERVISOR) -> None:
         """Append an event of the probe or of the supervisor."""
