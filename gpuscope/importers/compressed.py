@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 
 from gpuscope.errors import UsageError
+from gpuscope.importers.content import Content
 
 PIECE_BYTES = 8 * 1024**2
 MOST_INFLATED_BYTES = 4 * 1024**3
@@ -18,12 +19,12 @@ _GZIP = b"\x1f\x8b"
 _WITH_GZIP_HEADER = 31
 
 
-def is_gzip(data: bytes) -> bool:
+def is_gzip(data: Content) -> bool:
     """Whether the bytes are a gzip stream, by their first two."""
-    return data.startswith(_GZIP)
+    return data[: len(_GZIP)] == _GZIP
 
 
-def head_of(data: bytes, count: int) -> bytes:
+def head_of(data: Content, count: int) -> bytes:
     """The first bytes of a file, inflated where it is compressed; whatever can be had of a damaged one."""
     if not is_gzip(data):
         return data[:count]
@@ -34,11 +35,12 @@ def head_of(data: bytes, count: int) -> bytes:
 
 
 class Pieces:
-    """The content of a file in pieces of 8 MiB, inflated where it is compressed."""
+    """The content of a file in pieces of some MiB, inflated where it is compressed."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: Content, piece_bytes: int = PIECE_BYTES) -> None:
         """Nothing is read before the first piece is asked for."""
         self._data = data
+        self._piece_bytes = piece_bytes
         self.cut_at: int | None = None
         """Byte of the file at which the compressed stream broke off; None: it did not."""
         self.share_read = 0.0
@@ -53,18 +55,18 @@ class Pieces:
         return self._inflated() if is_gzip(self._data) else self._plain()
 
     def _plain(self) -> Iterator[bytes]:
-        for start in range(0, len(self._data), PIECE_BYTES):
-            self.share_read = min(1.0, (start + PIECE_BYTES) / len(self._data))
-            yield self._data[start : start + PIECE_BYTES]
+        for start in range(0, len(self._data), self._piece_bytes):
+            self.share_read = min(1.0, (start + self._piece_bytes) / len(self._data))
+            yield self._data[start : start + self._piece_bytes]
 
     def _inflated(self) -> Iterator[bytes]:
         """All members of the stream: `cat a.gz b.gz` is one, too."""
         stream, at, inflated = zlib.decompressobj(_WITH_GZIP_HEADER), 0, 0
         while True:
-            given = stream.unconsumed_tail or self._data[at : at + PIECE_BYTES]
+            given = stream.unconsumed_tail or self._data[at : at + self._piece_bytes]
             at += 0 if stream.unconsumed_tail else len(given)
             try:
-                piece = stream.decompress(given, PIECE_BYTES)
+                piece = stream.decompress(given, self._piece_bytes)
             except zlib.error:
                 self.cut_at = at
                 return

@@ -13,6 +13,25 @@ NO_TIMES = Note(code="missing", sentence="The rows have no time stamps: they are
 _USUAL_ENCODINGS = frozenset({"utf-8", "ascii"})
 
 
+class LostLines:
+    """Lines of a large file that are left out, of which the first and the number are told."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        self.count = 0
+        self.first: int | None = None
+
+    def add(self, line: int, count: int = 1) -> None:
+        """Some more, in any order."""
+        self.count += count
+        self.first = line if self.first is None else min(self.first, line)
+
+    def note(self, reading: Reading, sentence: str = NOT_ROWS) -> None:
+        """Say it, where there are any."""
+        if self.count:
+            reading.notes.append(Note(code="lost", sentence=sentence, line=self.first, count=self.count))
+
+
 def add_lost(reading: Reading, lines: Sequence[int], sentence: str = NOT_ROWS) -> None:
     """Note the lines that were left out, by their numbers; none is no note."""
     if lines:

@@ -8,10 +8,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from gpuscope.domain.base import Value
 from gpuscope.domain.device import Device
 from gpuscope.domain.imported import AllocatorDetails, TraceDetails
 from gpuscope.domain.reasons import Reason
+from gpuscope.domain.series import FloatArray
 from gpuscope.importers.cells import Cell
 
 Progress = Callable[[float], None]
@@ -49,6 +52,16 @@ class ImportedProcess(Value, frozen=True, kw_only=True):
     wall_s: float | None = None
 
 
+_NOTHING = array("d")
+
+
+def _append(column: array[float], values: Iterable[float]) -> None:
+    if isinstance(values, np.ndarray):
+        column.frombytes(np.ascontiguousarray(values, np.float64).data.cast("B"))
+    else:
+        column.extend(values)
+
+
 @dataclass(slots=True)
 class Track:
     """Figures of one device over time, column by column: NaN is a value that is missing.
@@ -63,17 +76,30 @@ class Track:
     reasons: dict[str, Reason] = field(default_factory=dict)
     """Why a field was last missing."""
 
-    def extend(self, wall_s: Iterable[float], columns: Mapping[str, Sequence[float]]) -> None:
+    def extend(self, wall_s: Iterable[float], columns: Mapping[str, Sequence[float] | FloatArray]) -> None:
         """Append rows; a field that was not there before was missing until now."""
         before = len(self.wall_s)
-        self.wall_s.extend(wall_s)
+        _append(self.wall_s, wall_s)
         for name, values in columns.items():
             column = self.columns.get(name)
             if column is None:
                 column = self.columns[name] = array("d", [math.nan]) * before
-            column.extend(values)
+            _append(column, values)
         for column in self.columns.values():
             column.extend([math.nan] * (len(self.wall_s) - len(column)))
+
+    def add_figure(self, name: str, values: FloatArray) -> None:
+        """Set a field that the track has not yet, with a value for each of its rows."""
+        self.columns[name] = array("d")
+        _append(self.columns[name], values)
+
+    def times(self) -> FloatArray:
+        """`wall_s` as numpy sees it: valid until rows are appended."""
+        return np.frombuffer(self.wall_s)
+
+    def values(self, name: str) -> FloatArray:
+        """A field as numpy sees it, empty where the file has none: valid until rows are appended."""
+        return np.frombuffer(self.columns.get(name) or _NOTHING)
 
     def known(self, name: str) -> list[float | None]:
         """Values of a field, None where it is missing."""

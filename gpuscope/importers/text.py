@@ -30,15 +30,33 @@ def without_controls(text: str) -> str:
     return _CONTROLS.sub("", _ESCAPES.sub("", text)) if _CONTROLS.search(text) else text
 
 
-def _decoded(data: bytes) -> tuple[str, str]:
+def encoding_of(head: bytes) -> tuple[int, str | None]:
+    """How many bytes the mark at the beginning of a file takes, and the encoding; None: UTF-8, else Latin-1."""
     for mark, encoding in _BYTE_ORDER_MARKS:
-        if data.startswith(mark):
-            return data[len(mark) :].decode(encoding, errors="replace"), encoding
-    head = data[:4096]
+        if head.startswith(mark):
+            return len(mark), encoding
+    head = head[:4096]
     for start, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
         nuls, others = head[start::2].count(0), head[1 - start :: 2].count(0)
         if nuls > len(head) // 2 * (1 - _NUL_SHARE) and others < len(head) // 2 * _NUL_SHARE:
-            return data.decode(encoding, errors="replace"), encoding
+            return 0, encoding
+    return 0, None
+
+
+def decode_line(line: bytes) -> tuple[str, str]:
+    """A line, or more of them, without a byte order mark: in UTF-8, else in Latin-1. Cleaned as by `decode`."""
+    text, encoding = _in_utf8_or_latin1(line)
+    return without_controls(text), encoding
+
+
+def _decoded(data: bytes) -> tuple[str, str]:
+    mark_bytes, encoding = encoding_of(data)
+    if encoding is not None:
+        return data[mark_bytes:].decode(encoding, errors="replace"), encoding
+    return _in_utf8_or_latin1(data)
+
+
+def _in_utf8_or_latin1(data: bytes) -> tuple[str, str]:
     try:
         return data.decode("utf-8"), "utf-8"
     except UnicodeDecodeError:

@@ -11,12 +11,19 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from gpuscope.importers.notes import add_encoding, add_lost
-from gpuscope.importers.reading import Note, Reading
+import numpy as np
+
+from gpuscope.errors import UsageError
+from gpuscope.importers.content import Content
+from gpuscope.importers.notes import LostLines, add_encoding
+from gpuscope.importers.reading import Note, Progress, Reading
 from gpuscope.importers.smi.columns import Column, columns_of, guessed_columns
 from gpuscope.importers.smi.fields import FIGURES, canonical
-from gpuscope.importers.smi.rows import RowCollector
-from gpuscope.importers.text import decode
+from gpuscope.importers.smi.rows import RowCollector, TableColumns
+from gpuscope.importers.tabular.blocks import MOST_LINE_CHARACTERS, Block, Lines, Mask, Positions
+from gpuscope.importers.tabular.grid import Grid, delimited, lines_with_numbers, of_texts, separators_of
+from gpuscope.importers.tabular.sections import by_heading
+from gpuscope.importers.text import decode_line
 from gpuscope.importers.times import parse_time
 
 KIND = "smi_query_csv"
@@ -28,8 +35,15 @@ _ERRORS = re.compile(
     re.IGNORECASE,
 )
 _FIELD = re.compile(r"[a-z][a-z0-9_.:()/-]*")
-_MOST_LINE = 1_000_000
-"""Characters; a longer line is no row of a monitor."""
+_SAMPLED_LINES = 200
+"""The first lines tell how the file separates its cells."""
+_MOST_HEADINGS = 1000
+"""Different ones in a file: with more, it is none of nvidia-smi's."""
+_MOST_ERRORS = 100
+"""Different sentences of the driver that are told each by itself."""
+
+
+_OTHER_ERRORS = "other errors, in lines of their own"
 
 
 class Dialect(NamedTuple):
@@ -37,6 +51,9 @@ class Dialect(NamedTuple):
 
     delimiter: str
     decimal_comma: bool
+
+
+_USUAL = Dialect(",", decimal_comma=False)
 
 
 def recognises(head: str) -> bool:
@@ -49,84 +66,188 @@ def recognises(head: str) -> bool:
     return any(map(_is_header, rows)) or _is_bare_row(rows[0])
 
 
-def read(data: bytes) -> Reading:
-    """Read a whole log; what cannot be read is skipped and noted, with its line."""
-    text, encoding = decode(data)
+def read(data: Content, progress: Progress | None = None) -> Reading:
+    """Read a whole log; what cannot be read is skipped and noted, with its line.
+
+    Args:
+        data: the file, compressed by gzip or not.
+        progress: is told the share that was read; to cancel, it raises.
+
+    Raises:
+        UsageError: its rows cannot be those of one machine's GPUs.
+    """
     reading = Reading(KIND, DESCRIPTION)
-    add_encoding(reading, encoding)
-    lines = text.split("\n")
-    complete = not lines[-1].strip()
-    dialect = _dialect(lines[:200]) or Dialect(",", decimal_comma=False)
-    _Log(reading, dialect, last_line=None if complete else len(lines)).read(lines)
+    lines = Lines(data, progress)
+    log = _Log(reading)
+    for block in lines:
+        log.add(block)
+    log.finish(lines.rest)
+    add_encoding(reading, lines.encoding or log.encoding)
+    lines.note_losses(reading)
     return reading
 
 
 class _Log:
     """The state of reading one log: which columns hold, and what has been said already."""
 
-    def __init__(self, reading: Reading, dialect: Dialect, last_line: int | None) -> None:
+    def __init__(self, reading: Reading) -> None:
+        self.encoding = "utf-8"
         self._reading = reading
-        self._dialect = dialect
-        self._cut_line = last_line
-        self._columns: list[Column] = []
+        self._dialect: Dialect | None = None
+        self._table: TableColumns | None = None
+        self._tables: dict[tuple[str, ...], TableColumns] = {}
         self._collector = RowCollector(reading)
-        self._errors: list[tuple[int, str]] = []
-        self._unreadable: list[int] = []
+        self._errors: dict[str, LostLines] = {}
+        self._lost = LostLines()
+        self._lines = 0
 
-    def read(self, lines: Iterable[str]) -> None:
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                self._line(number, line)
+    def add(self, block: Block) -> None:
+        """Read the lines of a block."""
+        if self._dialect is None:
+            self._set_dialect([self._text(block.line(index)) for index in range(len(block.ends))[:_SAMPLED_LINES]])
+        separators = separators_of(block, self._delimiter)
+        plain = block.plain_lines() & lines_with_numbers(block, separators)
+        written = block.ends > block.starts
+        grids: list[tuple[TableColumns, Grid]] = []
+        for table, own in self._sections(block, plain, written).items():
+            width = len(table.columns)
+            regular = plain[own] & (separators.counts[own] == width)
+            grids.append((table, delimited(block, separators, own[regular], width)))
+            grids.append((table, self._single_rows(block, own[~regular], table)))
+        self._collector.add(grids)
+        self._lines += len(block.ends)
+
+    def finish(self, rest: bytes) -> None:
+        """Read the last line, where the file ends without a line's end, and tell what was found."""
+        text = self._text(rest)
+        if text.strip():
+            self._last_line(self._lines + 1, text)
         self._collector.finish()
-        self._note_errors()
-
-    def _line(self, number: int, line: str) -> None:
-        if len(line) > _MOST_LINE:
-            self._unreadable.append(number)
-            return
-        cells = _cells(line, self._dialect)
-        if _is_header(cells):
-            self._columns = columns_of(cells, decimal_comma=self._dialect.decimal_comma)
-            return
-        if not self._columns and _is_bare_row(cells):
-            self._columns = guessed_columns(cells, decimal_comma=self._dialect.decimal_comma)
+        for sentence, lines in self._errors.items():
             self._reading.notes.append(
-                Note(
-                    code="assumed",
-                    sentence="The file has no header line: the columns were guessed from their values and have to be "
-                    "checked.",
-                    line=number,
+                Note(code="driver_error", sentence=f"nvidia-smi said: {sentence}", line=lines.first, count=lines.count)
+            )
+        self._lost.note(self._reading)
+
+    def _sections(self, block: Block, plain: Mask, written: Mask) -> dict[TableColumns, Positions]:
+        """Lines that are not empty and no headings, by the heading that holds for them."""
+        begin = self._first_row(block, written)
+        changes = [(begin, self._table)]
+        rows = written.copy()
+        rows[:begin] = False
+        for index in np.flatnonzero(rows & ~plain).tolist():
+            table = self._heading(block.line(index))
+            if table is not None:
+                rows[index] = False
+                if table is not self._table:
+                    self._table = table
+                    changes.append((index, table))
+        return by_heading(rows, changes)
+
+    def _first_row(self, block: Block, written: Mask) -> int:
+        """The line from which on columns are known: at the beginning, until there is a heading or a row like one."""
+        for index in np.flatnonzero(written).tolist() if self._table is None else ():
+            number, text = block.first_line + index, self._text(block.line(index))
+            self._table = self._heading(block.line(index))
+            if self._table is not None:
+                return index + 1
+            if self._guess(number, text):
+                return index
+            self._leave_out(number, text)
+        return len(written) if self._table is None else 0
+
+    def _heading(self, line: bytes) -> TableColumns | None:
+        """The columns of a heading line; None: it is none."""
+        if len(line) > MOST_LINE_CHARACTERS:
+            return None
+        cells = self._cells(self._text(line))
+        if not _is_header(cells):
+            return None
+        key = tuple(cells)
+        if key not in self._tables:
+            if len(self._tables) >= _MOST_HEADINGS:
+                raise UsageError(
+                    f"The file has more than {_MOST_HEADINGS} different headings, as no log of nvidia-smi has."
                 )
-            )
-        if _ERRORS.search(line) and len(cells) != len(self._columns):
-            self._errors.append((number, line.strip()))
-        elif not self._columns or len(cells) != len(self._columns) or self._is_cut(number, cells):
-            self._lost(number)
-        else:
-            self._collector.add(number, self._columns, cells)
+            self._tables[key] = TableColumns(columns_of(cells, decimal_comma=self._decimal_comma))
+        return self._tables[key]
 
-    def _is_cut(self, number: int, cells: list[str]) -> bool:
-        """The file ends without a line's end: the last cell may lack digits, unless it still has its unit."""
-        if number != self._cut_line:
+    def _guess(self, number: int, text: str) -> bool:
+        """Take a row without a heading for the beginning of a log without one."""
+        cells = self._cells(text)
+        if not _is_bare_row(cells):
             return False
-        column = self._columns[-1]
-        return not column.unit_printed or column.unit.lower() not in cells[-1].lower()
+        self._table = TableColumns(guessed_columns(cells, decimal_comma=self._decimal_comma))
+        sentence = "The file has no header line: the columns were guessed from their values and have to be checked."
+        self._reading.notes.append(Note(code="assumed", sentence=sentence, line=number))
+        return True
 
-    def _lost(self, number: int) -> None:
-        if number == self._cut_line:
-            self._reading.notes.append(
-                Note(code="lost", sentence="The last row is incomplete and was left out.", line=number)
-            )
+    def _single_rows(self, block: Block, indices: Positions, table: TableColumns) -> Grid:
+        """The rows among lines that are in some way irregular; what is none is noted."""
+        rows: list[tuple[int, list[str]]] = []
+        width = len(table.columns)
+        for index in indices.tolist():
+            number, text = block.first_line + index, self._text(block.line(index))
+            cells = self._cells(text)
+            if len(cells) == width:
+                rows.append((number, cells))
+            else:
+                self._leave_out(number, text)
+        return of_texts(rows, width)
+
+    def _leave_out(self, number: int, text: str) -> None:
+        """Note a line that is no row."""
+        sentence = text.strip()
+        if not sentence:
+            return
+        if len(sentence) <= MOST_LINE_CHARACTERS and _ERRORS.search(sentence):
+            if sentence not in self._errors and len(self._errors) >= _MOST_ERRORS:
+                sentence = _OTHER_ERRORS
+            self._errors.setdefault(sentence, LostLines()).add(number)
         else:
-            self._unreadable.append(number)
+            self._lost.add(number)
 
-    def _note_errors(self) -> None:
-        for text in dict.fromkeys(text for _, text in self._errors):
-            numbers = [number for number, same in self._errors if same == text]
-            self._reading.notes.append(
-                Note(code="driver_error", sentence=f"nvidia-smi said: {text}", line=numbers[0], count=len(numbers))
-            )
-        add_lost(self._reading, self._unreadable)
+    def _last_line(self, number: int, text: str) -> None:
+        """A line without its end: its last cell may lack digits, unless it still has its unit."""
+        if self._dialect is None:
+            self._set_dialect([text])
+        cells = self._cells(text)
+        if _is_header(cells):
+            return
+        if self._table is None:
+            self._guess(number, text)
+        columns = () if self._table is None else self._table.columns
+        if _ERRORS.search(text) and len(cells) != len(columns):
+            self._leave_out(number, text)
+        elif self._table is None or len(cells) != len(columns) or _is_cut(columns[-1], cells[-1]):
+            sentence = "The last row is incomplete and was left out."
+            self._reading.notes.append(Note(code="lost", sentence=sentence, line=number))
+        else:
+            self._collector.add([(self._table, of_texts([(number, cells)], len(columns)))])
+
+    def _text(self, line: bytes) -> str:
+        text, encoding = decode_line(line)
+        if encoding != "utf-8":
+            self.encoding = encoding
+        return text
+
+    def _cells(self, text: str) -> list[str]:
+        return [] if len(text) > MOST_LINE_CHARACTERS else _cells(text, self._dialect or _USUAL)
+
+    def _set_dialect(self, lines: list[str]) -> None:
+        self._dialect = _dialect(lines) or _USUAL
+
+    @property
+    def _delimiter(self) -> str:
+        return (self._dialect or _USUAL).delimiter
+
+    @property
+    def _decimal_comma(self) -> bool:
+        return (self._dialect or _USUAL).decimal_comma
+
+
+def _is_cut(column: Column, cell: str) -> bool:
+    return not column.unit_printed or column.unit.lower() not in cell.lower()
 
 
 def _cells(line: str, dialect: Dialect) -> list[str]:

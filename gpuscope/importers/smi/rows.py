@@ -2,34 +2,55 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections import Counter, defaultdict
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from gpuscope.domain.device import Device
+import numpy as np
+
 from gpuscope.domain.reasons import Reason
-from gpuscope.importers.cells import whole_number
-from gpuscope.importers.notes import NO_TIMES
-from gpuscope.importers.reading import Note, Reading, Track
+from gpuscope.domain.series import FloatArray
+from gpuscope.importers.notes import NO_TIMES, LostLines
+from gpuscope.importers.reading import Note, Reading
 from gpuscope.importers.smi.columns import Column
+from gpuscope.importers.smi.devices import FACTS, Facts, rows_by_key, track_of, with_sizes
 from gpuscope.importers.smi.fields import IDENTITIES
-from gpuscope.importers.times import parse_time
+from gpuscope.importers.tabular.blocks import Positions
+from gpuscope.importers.tabular.clocks import read_dated_times, read_times
+from gpuscope.importers.tabular.distinct import TextColumn, distinct_texts
+from gpuscope.importers.tabular.grid import Grid
+from gpuscope.importers.tabular.merge import GrowingColumn, GrowingFigures, add_column, joined, placed
+from gpuscope.importers.tabular.numbers import Figures, NumberReader, code_of
 
-_SAME_TICK_SHARE = 0.25
-"""Of the usual time between ticks: rows closer together than this belong to one tick."""
+_TIMELESS = "Rows without a readable time stamp were left out."
+_MASK = "clock_event_reasons"
+_IMPLAUSIBLE = code_of(Reason.IMPLAUSIBLE)
+_TEXTS = frozenset({*IDENTITIES, "driver_version", "compute_cap", "vbios_version", "pci.bus", "pci.domain", "date"})
+"""Columns that are no figures."""
 
 
-_NO_IDENTITY = {True: frozenset({"", "N/A"}), False: frozenset({"", "N/A", "0"})}
-"""What stands in an identity's column where there is none; an index, unlike a serial number, may be 0."""
+class TableColumns:
+    """The columns of a heading, with what was learned of their cells."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        """Nothing is known of the cells yet."""
+        self.columns = tuple(columns)
+        self.numbers = tuple(NumberReader(column) for column in columns)
+        names = [column.name for column in columns]
+        self.date_at = names.index("date") if "date" in names else None
+        """Where a date has a column of its own, beside that of the time."""
 
 
-class _Row(NamedTuple):
-    line: int
-    wall_s: float
-    facts: dict[str, str]
-    figures: dict[str, float]
-    reasons: dict[str, Reason]
+@dataclass(slots=True)
+class _Rows:
+    """Rows of one grid, read."""
+
+    lines: Positions
+    wall_s: FloatArray
+    texts: dict[str, Positions] = field(default_factory=dict)
+    figures: dict[str, Figures] = field(default_factory=dict)
+    zones: set[bool] = field(default_factory=set)
 
 
 class RowCollector:
@@ -41,153 +62,128 @@ class RowCollector:
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
-        self._rows: list[_Row] = []
+        self._count = 0
+        self._wall_s = GrowingColumn()
+        self._texts: dict[str, TextColumn] = defaultdict(TextColumn)
+        self._codes: dict[str, GrowingColumn] = defaultdict(GrowingColumn)
+        self._figures: dict[str, GrowingFigures] = defaultdict(GrowingFigures)
         self._zones: set[bool] = set()
+        self._timeless = LostLines()
 
-    def add(self, line: int, columns: list[Column], cells: list[str]) -> None:
-        """One row, with as many cells as columns."""
-        wall_s = math.nan
-        facts: dict[str, str] = {}
-        figures: dict[str, float] = {}
-        reasons: dict[str, Reason] = {}
-        mask: int | None = None
-        for column, cell in zip(columns, cells, strict=True):
+    def add(self, tables: Sequence[tuple[TableColumns, Grid]]) -> None:
+        """The next rows of the file, in grids that may be interleaved: their lines tell the order."""
+        parts = [self._read(columns, grid) for columns, grid in tables if grid.rows]
+        if not parts:
+            return
+        self._store(parts[0] if len(parts) == 1 else _merged(parts))
+
+    def _read(self, table: TableColumns, grid: Grid) -> _Rows:
+        rows = _Rows(grid.lines, np.full(grid.rows, math.nan))
+        for at, column in enumerate(table.columns):
             if column.field is not None:
-                number = column.number(cell)
-                if number.reason is not None:
-                    reasons[column.field] = number.reason
-                elif column.field not in figures:
-                    figures[column.field] = number.value
-            elif column.flag is not None:
-                active = column.is_active(cell)
-                if active is not None:
-                    mask = (mask or 0) | (column.flag if active else 0)
-            elif column.name == "timestamp":
-                parsed = parse_time(cell)
-                if parsed is not None:
-                    wall_s = parsed[0]
-                    self._zones.add(parsed[1])
-            else:
-                facts[column.name] = cell
-                _add_other(column, cell, figures, reasons)
+                _add(rows, column.field, table.numbers[at].read(grid, at))
+            elif column.flag is None and column.name == "timestamp":
+                self._read_time(table, rows, grid, at)
+            elif column.flag is None:
+                self._read_other(table, rows, grid, at)
+        mask = _mask(table, grid)
         if mask is not None:
-            figures.setdefault("clock_event_reasons", float(mask))
-        self._rows.append(_Row(line, wall_s, facts, figures, reasons))
+            _add(rows, _MASK, Figures(mask, None))
+        return rows
+
+    def _read_time(self, table: TableColumns, rows: _Rows, grid: Grid, at: int) -> None:
+        read = read_times(grid, at) if table.date_at is None else read_dated_times(grid, table.date_at, at)
+        rows.wall_s = np.where(np.isnan(read.wall_s), rows.wall_s, read.wall_s)
+        rows.zones |= read.zones
+
+    def _read_other(self, table: TableColumns, rows: _Rows, grid: Grid, at: int) -> None:
+        """Facts of the GPU as texts; a figure that samples have no field for is kept under its own heading."""
+        name = table.columns[at].name
+        if name in FACTS:
+            rows.texts[name] = self._texts[name].read(grid.block, grid.starts[at], grid.ends[at])
+        if name not in _TEXTS:
+            figures = table.numbers[at].read(grid, at)
+            if figures.reasons is not None:
+                figures = figures._replace(reasons=np.where(figures.reasons == _IMPLAUSIBLE, 0, figures.reasons))
+            _add(rows, name, figures)
+
+    def _store(self, rows: _Rows) -> None:
+        self._zones |= rows.zones
+        timeless = np.isnan(rows.wall_s)
+        if timeless.any():
+            self._timeless.add(int(rows.lines[timeless][0]), int(timeless.sum()))
+        self._wall_s.add(self._count, rows.wall_s)
+        for name, codes in rows.texts.items():
+            self._codes[name].add(self._count, codes.astype(np.int32))
+        for name, figures in rows.figures.items():
+            self._figures[name].add(self._count, figures)
+        self._count += len(rows.lines)
 
     def finish(self) -> None:
         """Tell the GPUs apart and fill their tracks."""
-        reading, rows = self._reading, self._rows
-        reading.rows = len(rows)
+        reading, count = self._reading, self._count
         reading.zone_known = self._zones == {True}
-        if not rows:
+        if not count:
             reading.notes.append(Note(code="lost", sentence="The file holds no row that could be read."))
             return
-        by_key: dict[str, list[_Row]] = defaultdict(list)
-        for key, row in zip(self._keys(rows), rows, strict=True):
-            by_key[key].append(row)
-        if all(math.isnan(row.wall_s) for row in rows):
+        wall_s = self._wall_s.taken(count, math.nan, np.float64)
+        no_times = self._timeless.count == count
+        facts = {name: Facts(self._texts[name].texts, codes.taken(count, -1, np.int32))
+                 for name, codes in self._codes.items()}  # fmt: skip
+        chosen = np.flatnonzero(~np.isnan(wall_s)) if 0 < self._timeless.count < count else None
+        reading.rows = count if chosen is None else len(chosen)
+        rows = rows_by_key(reading, facts, wall_s, chosen)
+        if no_times:
             reading.notes.append(NO_TIMES)
-            by_key = {key: _a_second_apart(own) for key, own in by_key.items()}
-        for index, key in enumerate(_in_order(by_key)):
-            reading.tracks[key] = _track(key, index, by_key[key])
-
-    def _keys(self, rows: list[_Row]) -> list[str]:
-        for name in IDENTITIES[:-1]:
-            values = [row.facts.get(name, "") for row in rows]
-            if all(value.strip("[] ").upper() not in _NO_IDENTITY[name == "index"] for value in values):
-                return values
-        ticks = _rows_per_tick(rows)
-        names = {row.facts.get("name", "") for row in rows}
-        if ticks == 1:
-            return [row.facts.get("name", "") or "GPU" for row in rows]
-        self._reading.notes.append(
-            Note(
-                code="assumed",
-                sentence=f"Nothing in the rows names the GPU, and {ticks} rows belong to each moment: they are taken "
-                "to come in the same order each time. Check that, or log with --query-gpu=index or uuid.",
-            )
-        )
-        return _positions(rows, next(iter(names)) if len(names) == 1 else "")
-
-
-_TEXTS = frozenset({*IDENTITIES, "driver_version", "compute_cap", "vbios_version", "pci.bus", "pci.domain"})
-
-
-def _add_other(column: Column, cell: str, figures: dict[str, float], reasons: dict[str, Reason]) -> None:
-    """A figure that samples have no field for is kept under its own heading."""
-    if column.name in _TEXTS:
-        return
-    number = column.number(cell)
-    if number.reason is None:
-        figures[column.name] = number.value
-    elif number.reason is not Reason.IMPLAUSIBLE:
-        reasons[column.name] = number.reason
-
-
-def _rows_per_tick(rows: list[_Row]) -> int:
-    """How many rows usually belong to one moment; 1 when all rows are about equally far apart."""
-    times = {row.wall_s for row in rows if not math.isnan(row.wall_s)}
-    if len(rows) < 2 or not times:
-        return 1
-    if len(times) == 1:
-        return len(rows)
-    return Counter(len(tick) for tick in _ticks(rows)).most_common(1)[0][0]
-
-
-def _ticks(rows: list[_Row]) -> list[list[_Row]]:
-    gaps = sorted(later.wall_s - row.wall_s for row, later in itertools.pairwise(rows))
-    usual = gaps[int(len(gaps) * 0.95)]
-    ticks = [[rows[0]]]
-    for row, later in itertools.pairwise(rows):
-        if later.wall_s - row.wall_s < usual * _SAME_TICK_SHARE:
-            ticks[-1].append(later)
         else:
-            ticks.append([later])
-    return ticks
+            self._timeless.note(reading, _TIMELESS)
+        for position, (key, own) in enumerate(rows.items()):
+            times = np.arange(len(own), dtype=np.float64) if no_times else wall_s[own]
+            reading.tracks[key] = track_of(key, position, facts, own, times)
+        del wall_s, facts  # what comes next needs memory of its own
+        self._fill(list(rows.values()))
+
+    def _fill(self, rows: Sequence[Positions]) -> None:
+        """One figure after the other, so that no more than one is held twice."""
+        tracks = list(self._reading.tracks.values())
+        for name, figures in self._figures.items():
+            whole = figures.taken(self._count)
+            for track, own in zip(tracks, rows, strict=True):
+                add_column(track, name, whole.at(own))
+        for track in tracks:
+            track.device = with_sizes(track)
 
 
-def _positions(rows: list[_Row], name: str) -> list[str]:
-    label = f"{name} at position" if name else "position"
-    return [f"{label} {index}" for tick in _ticks(rows) for index in range(len(tick))]
+def _add(rows: _Rows, name: str, figures: Figures) -> None:
+    rows.figures[name] = joined(rows.figures.get(name), figures)
 
 
-def _a_second_apart(rows: list[_Row]) -> list[_Row]:
-    return [row._replace(wall_s=float(second)) for second, row in enumerate(rows)]
+def _mask(table: TableColumns, grid: Grid) -> FloatArray | None:
+    """The bits of the columns that say Active or Not Active; NaN where none of them does. None: no such columns."""
+    flags = [(at, column, column.flag) for at, column in enumerate(table.columns) if column.flag is not None]
+    if not flags:
+        return None
+    bits, known = np.zeros(grid.rows, np.int64), np.zeros(grid.rows, np.bool_)
+    for at, column, flag in flags:
+        codes, texts = distinct_texts(grid.block, grid.starts[at], grid.ends[at])
+        active = [column.is_active(text) for text in texts]
+        bits |= np.array([flag if state else 0 for state in active], np.int64)[codes]
+        known |= np.array([state is not None for state in active])[codes]
+    return np.where(known, bits.astype(np.float64), math.nan)
 
 
-def _in_order(keys: dict[str, list[_Row]]) -> list[str]:
-    return sorted(keys, key=lambda key: (1, 0, key) if (index := whole_number(key)) is None else (0, index, ""))
-
-
-def _track(key: str, position: int, rows: list[_Row]) -> Track:
-    facts: dict[str, str] = {}
-    for row in rows:
-        facts.update({name: value for name, value in row.facts.items() if name not in facts})
-    names = dict.fromkeys(name for row in rows for name in (*row.figures, *row.reasons))
-    track = Track(_device(key, position, facts, rows))
-    track.extend(
-        (row.wall_s for row in rows), {name: [row.figures.get(name, math.nan) for row in rows] for name in names}
-    )
-    for row in rows:
-        track.reasons.update(row.reasons)
-    return track
-
-
-def _device(key: str, position: int, facts: dict[str, str], rows: list[_Row]) -> Device:
-    index = whole_number(facts.get("index", key))
-    total = next((row.figures["memory_total_bytes"] for row in rows if "memory_total_bytes" in row.figures), None)
-    limit = next((row.figures["power_limit_w"] for row in rows if "power_limit_w" in row.figures), None)
-    mode = facts.get("mig.mode.current", "").strip("[]").lower()
-    return Device(
-        uuid=facts.get("uuid") or key,
-        index=position if index is None else index,
-        name=facts.get("name") or "unknown GPU",
-        memory_total_bytes=None if total is None else round(total),
-        pci_bus_id=facts.get("pci.bus_id"),
-        driver_version=facts.get("driver_version"),
-        compute_capability=facts.get("compute_cap"),
-        power_limit_w=limit,
-        pcie_generation_max=whole_number(facts.get("pcie.link.gen.max")),
-        pcie_width_max=whole_number(facts.get("pcie.link.width.max")),
-        mig_enabled={"enabled": True, "disabled": False}.get(mode),
-    )
+def _merged(parts: Sequence[_Rows]) -> _Rows:
+    """The rows of several grids in the order of their lines."""
+    lines = np.concatenate([part.lines for part in parts])
+    places = np.empty(len(lines), np.intp)
+    places[np.argsort(lines, kind="stable")] = np.arange(len(lines))
+    by_part = np.split(places, np.cumsum([len(part.lines) for part in parts])[:-1])
+    merged = _Rows(np.sort(lines), np.full(len(lines), math.nan), zones=set().union(*(part.zones for part in parts)))
+    for part, own in zip(parts, by_part, strict=True):
+        merged.wall_s[own] = part.wall_s
+        for name, codes in part.texts.items():
+            merged.texts.setdefault(name, np.full(len(lines), -1, np.intp))[own] = codes
+        for name, figures in part.figures.items():
+            empty = Figures(np.full(len(lines), math.nan), None)
+            merged.figures[name] = placed(merged.figures.get(name, empty), figures, own)
+    return merged
