@@ -15,7 +15,7 @@ from gpuscope.domain.run import OutcomeKind, RunOutcome
 from gpuscope.engine.footprint import footprint_of
 from gpuscope.engine.listener import Listener
 from gpuscope.engine.manifest import default_session_name
-from gpuscope.engine.predictions import compare, sentence_of
+from gpuscope.engine.predictions import compare, sentence_of, why_not_compared
 from gpuscope.engine.profile import profile
 from gpuscope.engine.session import open_session
 from gpuscope.errors import GpuscopeError, UsageError
@@ -127,11 +127,14 @@ def _afterwords(path: Path) -> Iterator[str]:
         with open_session(path) as reader:
             footprint = footprint_of(reader)
             comparison = compare(reader.manifest, footprint)
+            obstacle = why_not_compared(reader.manifest, footprint)
     except GpuscopeError:
         yield f"next: gpuscope advise {path}"  # which says what is wrong with the session
         return
     if comparison is not None:
         yield sentence_of(comparison)
+    if obstacle:
+        yield obstacle
     if says_anything(footprint):
         yield f"next: gpuscope advise {path}"
     else:

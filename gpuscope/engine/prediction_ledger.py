@@ -35,6 +35,8 @@ class JobIdentity(Value, frozen=True, kw_only=True):
     stage: str
     parameters: int | None = None
     batch_per_device: float | None = None
+    gradient_accumulation: int | None = None
+    """Batches before an update; None: one, or it was not seen."""
 
 
 class PredictedStep(Value, frozen=True, kw_only=True):
@@ -45,6 +47,14 @@ class PredictedStep(Value, frozen=True, kw_only=True):
     count: int
     precision: str
     step_time_s: Range
+    nodes: int = 1
+    """Machines that the GPUs are in."""
+    data_parallel: int | None = None
+    """GPUs with a batch of their own; None: not kept, as in ledgers of old."""
+    zero_stage: int = 0
+    """How far parameters, gradients and optimizer state are sharded over them."""
+    interconnect: str = ""
+    """How GPUs are connected inside a machine."""
 
 
 class Prediction(Value, frozen=True, kw_only=True, tag="prediction", tag_field="kind"):

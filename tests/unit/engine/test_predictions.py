@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 import time
 from pathlib import Path
@@ -18,15 +19,16 @@ from gpuscope.domain.footprint import (
     FootprintDevice,
     FootprintSource,
     Precision,
+    RankFootprint,
     Steps,
     StepTime,
     Workload,
 )
-from gpuscope.domain.recommendation import Candidate, Constraints, Recommendation, Verdict
+from gpuscope.domain.recommendation import Candidate, Constraints, Layout, Recommendation, Verdict
 from gpuscope.domain.run import Manifest, RunSpec
 from gpuscope.engine import prediction_ledger
 from gpuscope.engine.prediction_ledger import ledger_path, read_ledger
-from gpuscope.engine.predictions import compare, identity_of, remember, sentence_of
+from gpuscope.engine.predictions import compare, identity_of, remember, sentence_of, why_not_compared
 
 NOW = time.time()
 LATER = NOW + 86_400
@@ -115,6 +117,12 @@ def test_each_configuration_is_kept_once_and_never_the_run_itself() -> None:
     remember(manifest("second"), footprint(2.0), advice("rtx-3090", confidence="measured"))
     (prediction,) = read_ledger().predictions
     assert [step.gpu for step in prediction.steps] == ["rtx-4090"]
+
+
+def test_what_holds_only_after_mending_the_job_is_no_promise() -> None:
+    mended = msgspec.structs.replace(advice("rtx-4090"), verdict=Verdict.FIX_FIRST)
+    remember(manifest("first"), footprint(2.0), mended)
+    assert not read_ledger().predictions
 
 
 def test_advice_that_is_asked_for_twice_is_kept_once() -> None:
@@ -249,3 +257,105 @@ def test_entries_come_back_as_they_were_written() -> None:
     (prediction,) = read_ledger().predictions
     assert prediction.job == identity_of(TRAIN, footprint(2.0))
     assert msgspec.to_builtins(prediction)["kind"] == "prediction"
+
+
+def together(count: int, step_s: float = 0.14, steps: tuple[int, ...] = (), **batch: Any) -> Footprint:
+    """A run of one rank on each of some RTX 4090."""
+    counts = steps or (100,) * count
+    known = {"per_device": 8.0, "global_": 8.0 * count} | batch
+    seen = footprint(step_s, "rtx-4090", count, batch=Batch(**known))
+    ranks = tuple(RankFootprint(rank=rank, steps=Steps(count=made)) for rank, made in enumerate(counts))
+    return msgspec.structs.replace(seen, ranks=ranks)
+
+
+def spread(*layouts: tuple[int, Layout, str], step_s: float = 0.14) -> Recommendation:
+    """Advice of four RTX 4090: machines, layout and links of each candidate."""
+    candidates = tuple(
+        Candidate(
+            gpu="rtx-4090",
+            count=4,
+            nodes=nodes,
+            layout=layout,
+            interconnect=links,
+            acquisition="rent",
+            precision="bfloat16",
+            step_time_s=Range(low=0.9 * each, mid=each, high=1.1 * each),
+        )
+        for number, (nodes, layout, links) in enumerate(layouts)
+        for each in (step_s * (1 + number / 10),)
+    )
+    return Recommendation(verdict=Verdict.RENT, sentence="", constraints=Constraints(), candidates=candidates)
+
+
+REPLICAS = Layout(data_parallel=4)
+SHARDED = Layout(data_parallel=4, zero_stage=3)
+SPLIT = Layout(data_parallel=2, tensor_parallel=2)
+
+
+@pytest.mark.parametrize(("layout", "words"), [(REPLICAS, "data parallel"), (SHARDED, "data parallel, sharded")])
+def test_a_run_on_several_gpus_of_one_machine_is_compared(layout: Layout, words: str) -> None:
+    remember(manifest("first"), footprint(2.0), spread((2, layout, ""), (1, layout, "PCIe")))
+    seen = together(4)
+    found = compare(manifest("second", LATER), seen)
+    assert found is not None
+    assert (found.predicted.count, found.predicted.nodes) == (4, 1)
+    assert found.predicted.step_time_s.mid == pytest.approx(0.154), "that of one machine, not of two"
+    assert sentence_of(found) == (
+        f"train.py on 4 × rtx-4090 in bfloat16: predicted as {words} 139–169 ms a step, measured 140 ms: inside."
+    )
+    assert why_not_compared(manifest("second", LATER), seen) == ""
+
+
+@pytest.mark.parametrize(
+    ("advised", "seen", "reason"),
+    [
+        (spread((1, REPLICAS, "")), footprint(0.14, "rtx-4090", 4), "how its GPUs shared the work was not seen"),
+        (spread((1, REPLICAS, "")), together(4, global_=None), "the batch of all GPUs together was not seen"),
+        (spread((1, REPLICAS, "")), together(4, global_=64.0), "that of 8 GPUs, of which 4 were in this machine"),
+        (spread((1, REPLICAS, "")), together(4, steps=(100, 100, 40, 100)), "did not train together"),
+        (spread((2, REPLICAS, "")), together(4), "several machines, or a model split"),
+        (spread((1, SPLIT, "")), together(4), "several machines, or a model split"),
+        (spread((1, REPLICAS, "PCIe"), (1, REPLICAS, "NVLink")), together(4), "several kinds of links"),
+    ],
+    ids=["one process", "no batch", "more machines", "separate runs", "two machines", "tensor parallel", "two links"],
+)  # fmt: skip
+def test_several_gpus_that_cannot_be_compared_say_why(advised: Recommendation, seen: Footprint, reason: str) -> None:
+    remember(manifest("first"), footprint(2.0), advised)
+    later = manifest("second", LATER)
+    assert compare(later, seen) is None
+    assert read_ledger().comparisons == ()
+    sentence = why_not_compared(later, seen)
+    assert sentence.startswith("train.py on 4 × rtx-4090 in bfloat16 had been predicted, but this run cannot")
+    assert reason in sentence
+
+
+def test_links_that_make_no_difference_are_none() -> None:
+    remember(manifest("first"), footprint(2.0), spread((1, REPLICAS, "PCIe"), step_s=0.14))
+    remember(manifest("third"), footprint(2.0), spread((1, REPLICAS, "NVLink"), step_s=0.14))
+    assert compare(manifest("second", LATER), together(4)) is not None
+
+
+def test_lines_of_older_ledgers_count_for_single_gpus() -> None:
+    remember(manifest("first"), footprint(2.0), advice("rtx-4090"))
+    remember(manifest("first"), footprint(2.0), spread((1, REPLICAS, "")))
+    lines = [json.loads(line) for line in ledger_path().read_bytes().split(b"\n") if line]
+    for line in lines:
+        for step in line["steps"]:
+            for name in ("nodes", "data_parallel", "zero_stage", "interconnect"):
+                step.pop(name, None)
+    ledger_path().write_text("\n".join(json.dumps(line) for line in lines))
+    assert compare(manifest("second", LATER), footprint(0.13, "rtx-4090")) is not None
+    assert compare(manifest("second", LATER), together(4)) is None
+    assert "an older gpuscope" in why_not_compared(manifest("second", LATER), together(4))
+
+
+def test_batches_that_are_accumulated_make_another_step() -> None:
+    remember(manifest("first"), footprint(2.0), advice("rtx-4090"))
+    once = footprint(0.13, "rtx-4090", batch=Batch(per_device=8.0, gradient_accumulation=1))
+    four = footprint(0.13, "rtx-4090", batch=Batch(per_device=8.0, gradient_accumulation=4))
+    assert compare(manifest("second", LATER), four) is None
+    assert compare(manifest("second", LATER), once) is not None
+
+
+def test_nothing_predicted_needs_no_reason() -> None:
+    assert why_not_compared(manifest("second", LATER), together(4)) == ""
