@@ -2,6 +2,7 @@
 #
 #   make run      profile the bundled training example, recommend a GPU for it, open the window
 #   make test     all checks: style, types, layers, tests
+#   make test-fleet  the tests with a real Prometheus, which it fetches
 #   make fuzz     10 000 damaged files for every reader of other programs' files
 #   make bench    what gpuscope itself costs, side by side with a bare baseline
 #   make accuracy fit the time model's constants again and write docs/accuracy-time.md: predicted against published
@@ -17,7 +18,7 @@ SETUP := installers/linux/setup.sh
 VENV_PYTHON := .venv/bin/python
 APP := dist/gpuscope/gpuscope
 
-.PHONY: run test fuzz bench accuracy package clean
+.PHONY: run test test-fleet fuzz bench accuracy package clean
 
 run:
 	@$(SETUP) run
@@ -26,6 +27,11 @@ run:
 test:
 	@$(SETUP) test
 	@installers/linux/check.sh
+
+test-fleet:
+	@$(SETUP) test
+	@installers/linux/fetch_prometheus.sh
+	$(VENV_PYTHON) -m pytest tests/integration/test_prometheus.py
 
 fuzz:
 	@$(SETUP) test

@@ -35,6 +35,25 @@ METRICS: dict[str, Metric] = {
     "DCGM_FI_DEV_FAN_SPEED": Metric("fan_percent"),
     "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS": Metric("clock_event_reasons"),
     "DCGM_FI_DEV_CLOCKS_EVENT_REASONS": Metric("clock_event_reasons"),
+    "DCGM_FI_DEV_POWER_USAGE_INSTANT": Metric("power_instant_w"),
+    "DCGM_FI_DEV_PSTATE": Metric("performance_state"),
+    "DCGM_FI_DEV_ECC_SBE_VOL_TOTAL": Metric("ecc_corrected_volatile"),
+    "DCGM_FI_DEV_ECC_DBE_VOL_TOTAL": Metric("ecc_uncorrected_volatile"),
+    "DCGM_FI_DEV_CORRECTABLE_REMAPPED_ROWS": Metric("rows_remapped_correctable"),
+    "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS": Metric("rows_remapped_uncorrectable"),
+    # its profiling fields, which are shares from 0 to 1 and rates a second
+    "DCGM_FI_PROF_GR_ENGINE_ACTIVE": Metric("gpm_graphics_percent", 100),
+    "DCGM_FI_PROF_SM_ACTIVE": Metric("sm_activity_percent", 100),
+    "DCGM_FI_PROF_SM_OCCUPANCY": Metric("sm_occupancy_percent", 100),
+    "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE": Metric("tensor_activity_percent", 100),
+    "DCGM_FI_PROF_DRAM_ACTIVE": Metric("dram_bandwidth_percent", 100),
+    "DCGM_FI_PROF_PIPE_FP64_ACTIVE": Metric("fp64_activity_percent", 100),
+    "DCGM_FI_PROF_PIPE_FP32_ACTIVE": Metric("fp32_activity_percent", 100),
+    "DCGM_FI_PROF_PIPE_FP16_ACTIVE": Metric("fp16_activity_percent", 100),
+    "DCGM_FI_PROF_PCIE_RX_BYTES": Metric("pcie_rx_bytes_per_s"),
+    "DCGM_FI_PROF_PCIE_TX_BYTES": Metric("pcie_tx_bytes_per_s"),
+    "DCGM_FI_PROF_NVLINK_RX_BYTES": Metric("nvlink_rx_bytes_per_s"),
+    "DCGM_FI_PROF_NVLINK_TX_BYTES": Metric("nvlink_tx_bytes_per_s"),
     # the first DCGM exporter
     "dcgm_gpu_utilization": Metric("utilization_gpu_percent"),
     "dcgm_mem_copy_utilization": Metric("utilization_memory_percent"),
@@ -74,5 +93,7 @@ METRICS: dict[str, Metric] = {
 }
 """By name, as the exporters' own documentation lists them with their units."""
 
+PROFILING_FIELDS = frozenset(metric.field for name, metric in METRICS.items() if name.startswith("DCGM_FI_PROF_"))
+"""What the hardware's own counters give."""
 PREFIXES = ("DCGM_FI_", "dcgm_", "nvidia_smi_", "nvidia_gpu_")
 """Of metrics that are about a GPU; those without an entry above are kept under their own names."""

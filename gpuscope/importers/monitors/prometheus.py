@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gpuscope.domain.gpu_labels import gpu_device, gpu_key
-from gpuscope.domain.gpu_metrics import METRICS, PREFIXES
+from gpuscope.domain.gpu_metrics import METRICS, PREFIXES, PROFILING_FIELDS
 from gpuscope.domain.reasons import Reason
 from gpuscope.errors import UsageError
 from gpuscope.importers.cells import Cell, parse_cell, rounded
@@ -25,7 +25,7 @@ API_DESCRIPTION = "answer of a Prometheus server"
 
 _LINE = re.compile(r"([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})?(?:[ \t]+(.*))?")
 _METRIC = re.compile(rf"(?:# (?:HELP|TYPE) )?(?:{'|'.join(PREFIXES)})\w")
-_LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"')
+_LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]{0,200})="((?:[^"\\]|\\.)*)"')
 _MOST_LINE = 100_000
 
 
@@ -135,7 +135,7 @@ def _fill(reading: Reading, points: Iterable[_Point]) -> None:
 def _idle_counters(reading: Reading, key: str, known: dict[str, list[float | None]]) -> None:
     """Profiling counters that stay at 0 on a busy GPU have stopped (seen after an Xid 31 fault)."""
     busy = [index for index, value in enumerate(known.get("utilization_gpu_percent", [])) if value and value >= 99]
-    counters = [values for name, values in known.items() if name.startswith("DCGM_FI_PROF_")]
+    counters = [values for name, values in known.items() if name in PROFILING_FIELDS]
     stopped = [index for index in busy if counters and all(values[index] == 0 for values in counters)]
     if stopped:
         sentence = f"{key}: utilisation is 100% while every profiling counter is 0: the counters have stopped. Restart "

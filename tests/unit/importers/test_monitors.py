@@ -28,7 +28,7 @@ def test_numbers_that_dcgm_writes_for_no_value_are_missing() -> None:
     assert track.known("clock_sm_mhz") == [139]
     assert track.known("clock_memory_mhz") == [405]
     assert track.reasons["temperature_memory_c"] is Reason.IMPLAUSIBLE
-    assert track.reasons["DCGM_FI_PROF_DRAM_ACTIVE"] is Reason.IMPLAUSIBLE
+    assert track.reasons["dram_bandwidth_percent"] is Reason.IMPLAUSIBLE
     assert track.reasons["DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL"] is Reason.IMPLAUSIBLE
 
 
