@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from gpuscope.store.reader import SessionReader
 IMPORTED = "imported"
 """Kind of the event that names a file's kind; `import_note` events say what was lost or assumed in it."""
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _IDLE_PERCENT = 1.0
 """A GPU whose utilisation never passes this, and whose memory never moves, did nothing."""
 _MOVED_BYTES = 64 * 1024**2
@@ -69,7 +70,7 @@ def imported_footprint(reader: SessionReader) -> Footprint:
 
 def _source(reader: SessionReader) -> FootprintSource:
     files = {str(event.data.get("file")) for event in reader.events() if event.kind == IMPORTED}
-    when = datetime.fromtimestamp(reader.manifest.created_wall_s, UTC).replace(tzinfo=None).isoformat()
+    when = (_EPOCH + timedelta(seconds=reader.manifest.created_wall_s)).replace(tzinfo=None).isoformat()
     return FootprintSource(kind="imported", session=reader.manifest.session_id, files=tuple(sorted(files)), when=when)
 
 

@@ -1,22 +1,17 @@
-"""Readings of files as the frames of a session."""
+"""Devices and processes of files as those of a session; figures go into columns (import_tracks.py)."""
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-
-import msgspec
 
 from gpuscope.domain.device import Device
 from gpuscope.domain.sample import Frame, GpuSample, ProcessSample
 from gpuscope.domain.whole_numbers import whole_number
-from gpuscope.importers.reading import ImportedProcess, Reading, Track
+from gpuscope.importers.reading import ImportedProcess, Reading
 
-_FIELDS = {field.name: field.type for field in msgspec.structs.fields(GpuSample)}
-_WHOLE = frozenset(name for name, type_ in _FIELDS.items() if "int" in str(type_) and "float" not in str(type_))
-_FIGURES = frozenset(name for name in _FIELDS if name not in {"uuid", "processes", "unavailable"})
-
+_MOST = 2.0**62
+"""No figure of a GPU is larger, and the whole numbers of a session are not."""
 
 def devices_of(readings: Sequence[Reading]) -> dict[str, Device]:
     """The devices of all files by every name that a file calls them: UUID, bus id, index, key of a track."""
@@ -39,7 +34,7 @@ def devices_of(readings: Sequence[Reading]) -> dict[str, Device]:
 
 def start_of(readings: Sequence[Reading]) -> float | None:
     """The earliest time of any sample, seconds since 1970 by the files' clock; None: there is no sample."""
-    times = [track.wall_s[0] for reading in readings for track in reading.tracks.values() if track.wall_s]
+    times = [float(track.times().min()) for reading in readings for track in reading.tracks.values() if track.wall_s]
     times += [process.wall_s for reading in readings for process in reading.processes if process.wall_s is not None]
     times += [event.wall_s for reading in readings for event in reading.events]
     if times:
@@ -48,25 +43,12 @@ def start_of(readings: Sequence[Reading]) -> float | None:
 
 
 def frames_of(readings: Sequence[Reading], devices: dict[str, Device], start_s: float) -> Iterator[Frame]:
-    """The samples of all devices in the order of their time; those of one moment share a frame."""
+    """The processes that the files list, in the order of their time; those of one moment share a frame."""
     rows: dict[float, list[GpuSample]] = defaultdict(list)
-    for reading in readings:
-        for track in reading.tracks.values():
-            for index, wall_s in enumerate(track.wall_s):
-                rows[wall_s].append(_sample(track, index))
     for (wall_s, uuid), processes in _processes(readings, devices, start_s).items():
         rows[wall_s].append(GpuSample(uuid=uuid, processes=processes))
     for wall_s in sorted(rows):
         yield Frame(monotonic_s=wall_s - start_s, wall_s=wall_s, gpus=tuple(rows[wall_s]))
-
-
-def _sample(track: Track, index: int) -> GpuSample:
-    figures: dict[str, float | int] = {}
-    for name, column in track.columns.items():
-        if name in _FIGURES and not math.isnan(column[index]):
-            figures[name] = round(column[index]) if name in _WHOLE else column[index]
-    missing = {name: reason for name, reason in track.reasons.items() if name in _FIGURES and name not in figures}
-    return msgspec.structs.replace(GpuSample(uuid=track.device.uuid, unavailable=missing), **figures)
 
 
 def _processes(
@@ -83,6 +65,10 @@ def _processes(
 
 
 def _process(process: ImportedProcess) -> ProcessSample:
+    memory_bytes = process.memory_bytes
     return ProcessSample(
-        pid=process.pid or 0, name=process.name, kind=process.kind, gpu_memory_bytes=process.memory_bytes
+        pid=process.pid or 0,
+        name=process.name,
+        kind=process.kind,
+        gpu_memory_bytes=memory_bytes if memory_bytes is not None and 0 <= memory_bytes < _MOST else None,
     )

@@ -58,6 +58,9 @@ _UNITS = {
     "kw": 1e3,
     "mw": 1e-3,
 }
+_MOST_COLUMNS = 2000
+_MOST_NAME = 200
+"""Characters of a heading that are looked at."""
 _PLAUSIBLE_MIB = 1e6
 """Memory without a unit: numbers below this are MiB, as nvidia-smi prints them; larger ones are bytes."""
 
@@ -84,6 +87,8 @@ def read(data: bytes, mapping: Mapping[str, str]) -> Reading:
     """
     lines = [line for line in decode(data)[0].split("\n") if line.strip()]
     names = heading_of(lines[0]) if lines else []
+    if len(names) > _MOST_COLUMNS:
+        raise UsageError(f"The table has {len(names)} columns, more than the {_MOST_COLUMNS} that are read.")
     for column, meaning in mapping.items():
         if column not in names:
             raise UsageError(f"The table has no column {column!r}: it has {', '.join(names[:30])}.")
@@ -132,7 +137,7 @@ def guess(lines: list[str], mapping: Mapping[str, str] | None = None) -> list[Co
 
 
 def _column(name: str, value: str, said: str | None) -> ColumnMeaning:
-    words = re.sub(r"[^a-z0-9%#:]+", " ", name.lower()).strip()
+    words = re.sub(r"[^a-z0-9%#:]+", " ", name[:_MOST_NAME].lower()).strip()
     index = _INDEX.search(words)
     device = f"GPU {index.group(1) if index else 0}"
     meaning = said or _meaning(words, value)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
+import numpy as np
 
 from gpuscope.domain.reasons import Reason
+from gpuscope.importers.moments import drop_impossible_times
 from gpuscope.importers.reading import Note, Reading, Track
 
 _OVER_LIMIT = 1.02
@@ -16,10 +17,13 @@ _LOAD_PERCENT = 10.0
 _SLOWDOWNS = {0x8: "hardware slowdown", 0x20: "thermal slowdown by software", 0x40: "thermal slowdown by hardware",
               0x80: "power brake", 0x4: "the power cap"}  # fmt: skip
 """NVML's clock-event bits that cost speed under load."""
+_MASK_BITS = 2.0**63
+"""A number that is no mask of 64 bits with a sign is damage."""
 
 
 def add_findings(reading: Reading) -> None:
     """Look at each device's figures, mend the reasons that the file could not know, and add notes."""
+    drop_impossible_times(reading)
     for track in reading.tracks.values():
         _mig_mode(reading, track)
         _power_over_limit(reading, track)
@@ -44,26 +48,31 @@ def _mig_mode(reading: Reading, track: Track) -> None:
 
 
 def _power_over_limit(reading: Reading, track: Track) -> None:
-    power = track.columns.get("power_w") or track.columns.get("power_instant_w") or ()
-    limits = track.columns.get("power_limit_w", ())
-    over = [(p, limit) for p, limit in zip(power, limits, strict=False) if limit > 0 and p > limit * _OVER_LIMIT]
-    if not over:
+    power = track.values("power_w") if len(track.values("power_w")) else track.values("power_instant_w")
+    limits = track.values("power_limit_w")
+    if not len(power) or not len(limits):
         return
-    worst, limit = max(over, key=lambda pair: pair[0] / pair[1])
+    over = (limits > 0) & (power > limits * _OVER_LIMIT)
+    if not over.any():
+        return
+    power, limits = power[over], limits[over]
+    with np.errstate(over="ignore"):  # a limit next to nothing
+        at = int(np.argmax(power / limits))
+    worst, limit = float(power[at]), float(limits[at])
     reading.notes.append(
         Note(
             code="contradiction",
             sentence=f"{track.device.name} draws {worst:g} W, above its limit of {limit:g} W ({worst / limit:.0%}).",
-            count=len(over),
+            count=len(power),
         )
     )
 
 
 def _utilisation_gaps(reading: Reading, track: Track) -> None:
     """A mean over the few samples that are there would look like one over all of them."""
-    column = track.columns.get("utilization_gpu_percent")
-    missing = 0 if column is None else sum(map(math.isnan, column))
-    if not column or not missing or missing == len(column):
+    column = track.values("utilization_gpu_percent")
+    missing = int(np.isnan(column).sum())
+    if not missing or missing == len(column):
         return
     reading.notes.append(
         Note(
@@ -77,11 +86,12 @@ def _utilisation_gaps(reading: Reading, track: Track) -> None:
 
 def _slowed(reading: Reading, track: Track) -> None:
     """Clocks held down under load. In an idle GPU a set bit means nothing, and without utilisation it stays open."""
-    masks = track.columns.get("clock_event_reasons", ())
-    loads = track.columns.get("utilization_gpu_percent", ())
-    loaded = [int(mask) for mask, load in zip(masks, loads, strict=False) if mask > 0 and load >= _LOAD_PERCENT]
+    masks, loads = track.values("clock_event_reasons"), track.values("utilization_gpu_percent")
+    if not len(masks) or not len(loads):
+        return
+    loaded = masks[(masks > 0) & (masks < _MASK_BITS) & (loads >= _LOAD_PERCENT)].astype(np.int64)
     for bit, words in _SLOWDOWNS.items():
-        count = sum(1 for mask in loaded if mask & bit)
+        count = int(((loaded & bit) != 0).sum())
         if count:
             sentence = f"{track.device.name} {track.device.index}: its clocks are held down under load by {words}."
             reading.notes.append(Note(code="finding", sentence=sentence, count=count))

@@ -34,6 +34,9 @@ from gpuscope.store.writer import tidy
 
 T = TypeVar("T")
 
+_DAMAGE = (*UNREADABLE, msgspec.MsgspecError, TypeError, ValueError)
+"""What a value that was damaged or made up raises when it is read; TypeError: NULL or a text in the place of bytes."""
+
 _EVIDENCE = (
     "SELECT value FROM meta WHERE key='manifest'",
     "SELECT data FROM documents WHERE kind='outcome'",
@@ -110,20 +113,20 @@ class SessionReader:
 
     def meta(self, key: str, default: Any = None) -> Any:
         """A small fact that the writer stored."""
-        with contextlib.suppress(*UNREADABLE, msgspec.MsgspecError):
+        with contextlib.suppress(*_DAMAGE):
             row = self._connection.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
             if row is not None:
                 return msgspec.json.decode(row[0])
         return default
 
     def devices(self) -> list[Device]:
-        """The GPUs and MIG instances seen, by index."""
-        try:
+        """The GPUs and MIG instances seen, by index; without those that are damaged."""
+        rows, found = [], []
+        with self._decoding("devices"):
             rows = self._connection.execute("SELECT data FROM devices").fetchall()
-            found = [from_msgpack(row[0], Device) for row in rows]
-        except (*UNREADABLE, msgspec.MsgspecError):
-            self._note_damage("devices")
-            return []
+        for (data,) in rows:
+            with self._decoding("devices"):
+                found.append(from_msgpack(data, Device))
         return sorted(found, key=lambda device: (device.index, device.kind, device.uuid))
 
     def frames(self, after: int = 0, limit: int = -1) -> Iterator[tuple[int, Frame]]:
@@ -140,7 +143,7 @@ class SessionReader:
     def last_frame_s(self) -> float:
         """Session time of the newest frame; 0 when there is none."""
         newest = [0.0]
-        with contextlib.suppress(*UNREADABLE, TypeError, ValueError):
+        with contextlib.suppress(*_DAMAGE):
             row = self._connection.execute("SELECT t FROM frames ORDER BY seq DESC LIMIT 1").fetchone()
             newest += [float(row[0])] if row is not None else []
         return max(*newest, self._blocks_end_s())
@@ -166,7 +169,7 @@ class SessionReader:
         try:
             row = self._connection.execute("SELECT data FROM documents WHERE kind=?", (kind,)).fetchone()
             return None if row is None else msgspec.json.decode(row[0], type=type_)
-        except (*UNREADABLE, msgspec.MsgspecError):
+        except _DAMAGE:
             self._note_damage(f"the stored {kind}")
             return None
 
@@ -260,7 +263,7 @@ class SessionReader:
             row = self._connection.execute("SELECT value FROM meta WHERE key='manifest'").fetchone()
             if row is not None:
                 return msgspec.json.decode(row[0], type=Manifest)
-        except (*UNREADABLE, msgspec.MsgspecError) as error:
+        except _DAMAGE as error:
             raise SessionError(f"Too little is left of {self.path} to open it.") from error
         raise SessionError(f"{self.path} has no manifest: it is not a gpuscope session.")
 
@@ -295,7 +298,7 @@ class SessionReader:
     def _decoding(self, table: str) -> Iterator[None]:
         try:
             yield
-        except (msgspec.MsgspecError, TypeError, ValueError):  # TypeError: NULL out of a zeroed page
+        except _DAMAGE:
             self._note_damage(table)
 
     def _note_damage(self, what: str) -> None:

@@ -10,7 +10,7 @@ import msgspec
 from gpuscope.domain.device import Device
 from gpuscope.domain.units import MIB
 from gpuscope.errors import UsageError
-from gpuscope.importers.cells import Cell, parse_cell, rounded
+from gpuscope.importers.cells import Cell, parse_cell, rounded, whole_number
 from gpuscope.importers.reading import ImportedProcess, Note, Reading
 from gpuscope.importers.text import decode
 from gpuscope.importers.times import parse_time
@@ -24,9 +24,9 @@ _GPU = re.compile(
     r"\[(\d{1,9})\] ([^|]+)\|\s*+([^\s|°]+?)\s*+°?C,([^|]*)\|\s*+(\d{1,12})\s*+/\s*+(\d{1,12})\s*+MB\s*+\|?(.*)"
 )
 _HEAD = re.compile(r"(\S+)\s+([A-Z][a-z]{2} [A-Z][a-z]{2}\s+\d+ \d+:\d+:\d+ \d{4})\s*([\d.]+)?")
-_UTILIZATION = re.compile(r"(\d+|\?+) ?%")
-_POWER = re.compile(r"(\d+|\?+) / +(\d+|\?+) W")
-_PROCESS = re.compile(r"(\S+?)\((\d{1,12})M\)")
+_UTILIZATION = re.compile(r"(\d{1,9}|\?{1,9}) ?%")
+_POWER = re.compile(r"(\d{1,9}|\?{1,9}) / {1,9}(\d{1,9}|\?{1,9}) W")
+_PROCESS = re.compile(r"([^\s(]{1,100})\((\d{1,12})M\)")
 
 
 def recognises_text(head: str) -> bool:
@@ -129,10 +129,11 @@ def _add_json(reading: Reading, gpu: dict[str, Any], wall_s: float, driver: Any)
         if name in gpu:
             cell = parse_cell("" if gpu[name] is None else str(gpu[name]))[0]
             cells[field] = cell._replace(value=cell.value * scale)
+    index = whole_number(str(gpu["index"]))
     key = str(gpu.get("uuid") or gpu["index"])
     device = Device(
         uuid=key,
-        index=int(gpu["index"]),
+        index=len(reading.tracks) if index is None else index,
         name=str(gpu.get("name", "unknown GPU")),
         driver_version=None if driver is None else str(driver),
         memory_total_bytes=rounded(cells.get("memory_total_bytes")),
@@ -140,10 +141,10 @@ def _add_json(reading: Reading, gpu: dict[str, Any], wall_s: float, driver: Any)
     reading.add(key, device, wall_s, cells)
     listed = [
         ImportedProcess(
-            pid=process.get("pid"),
-            name=process.get("command"),
+            pid=whole_number(str(process.get("pid"))),
+            name=None if process.get("command") is None else str(process["command"]),
             device=key,
-            memory_bytes=None if (size := process.get("gpu_memory_usage")) is None else int(size) * MIB,
+            memory_bytes=_mebibytes(process.get("gpu_memory_usage")),
             wall_s=wall_s,
         )
         for process in gpu.get("processes") or []
@@ -152,3 +153,8 @@ def _add_json(reading: Reading, gpu: dict[str, Any], wall_s: float, driver: Any)
     used = cells.get("memory_used_bytes")
     if listed and used is not None and used.reason is None:
         add_unaccounted(reading, f"GPU {device.index}", round(used.value), listed)
+
+
+def _mebibytes(value: Any) -> int | None:
+    cell = parse_cell("" if value is None else str(value))[0]
+    return rounded(cell._replace(value=cell.value * MIB))

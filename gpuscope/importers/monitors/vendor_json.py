@@ -10,7 +10,7 @@ import msgspec
 from gpuscope.domain.device import Device
 from gpuscope.domain.units import MIB
 from gpuscope.errors import UsageError
-from gpuscope.importers.cells import Cell, parse_cell, rounded
+from gpuscope.importers.cells import Cell, parse_cell, rounded, whole_number
 from gpuscope.importers.notes import one_moment
 from gpuscope.importers.reading import Reading
 from gpuscope.importers.text import decode
@@ -89,7 +89,7 @@ def _device(card: dict[str, Any], key: str, index: int, title: str, driver: Any,
         index=index,
         name=title,
         vendor="AMD",
-        pci_bus_id=card.get("PCI Bus"),
+        pci_bus_id=None if card.get("PCI Bus") is None else str(card["PCI Bus"]),
         driver_version=None if driver is None else str(driver),
         memory_total_bytes=rounded(cells.get("memory_total_bytes")),
     )
@@ -126,11 +126,12 @@ def read_amd(data: bytes) -> Reading:
     answer = _decoded(text.encode() if text.startswith("{") else f'{{"gpu_data":{text}}}'.encode(), "amd-smi")
     gpus = answer.get("gpu_data")
     for gpu in gpus if isinstance(gpus, list) else ():
-        if not isinstance(gpu, dict) or not isinstance(gpu.get("gpu"), int):
+        index = whole_number(str(gpu.get("gpu"))) if isinstance(gpu, dict) else None
+        if index is None:
             continue
         cells = {field: cell for field, paths in _AMD.items() if (cell := _at(gpu, paths)) is not None}
-        key = f"GPU {gpu['gpu']}"
-        reading.add(key, _device({}, key, gpu["gpu"], "unknown AMD GPU", None, cells), 0.0, cells)
+        key = f"GPU {index}"
+        reading.add(key, _device({}, key, index, "unknown AMD GPU", None, cells), 0.0, cells)
     reading.notes.append(one_moment("amd-smi's JSON"))
     return reading
 

@@ -172,7 +172,7 @@ def _capped(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict | No
 
 def _wanted_at_start(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict | None:
     """vLLM takes a share of the device at once, whatever the model needs."""
-    if message.framework != "vllm" or message.total_bytes is None or message.free_bytes is None:
+    if message.framework != "vllm" or not message.total_bytes or message.free_bytes is None:
         return None
     share = math.floor(100 * sums.free / message.total_bytes) / 100
     lower = () if share < _LARGE_SHARE else (f"Set gpu_memory_utilization to {share:g} or less, if the model fits.",)

@@ -25,8 +25,8 @@ DESCRIPTION = "PyTorch memory_summary() or memory_stats()"
 CURRENT, PEAK, ALLOCATED, FREED = "current", "peak", "allocated", "freed"
 _COLUMNS = (CURRENT, PEAK, ALLOCATED, FREED)
 _TITLE = re.compile(r"PyTorch (\w+) memory summary, device ID (\d+)")
-_FAILURES = re.compile(r"\w+ OOMs:\s*(\d+)\s*\|\s*\w+ retries:\s*(\d+)")
-_ROW = re.compile(r"\|\s*([A-Za-z][\w\- ]*?)\s*\|((?:\s*-?\d+\s*[A-Za-z]*\s*\|){4})")
+_FAILURES = re.compile(r"OOMs:\s*+(\d{1,18})\s*+\|\s*+\w{1,40} retries:\s*+(\d{1,18})")
+_ROW = re.compile(r"\|\s{0,80}([A-Za-z][\w\- ]{0,80}?)\s{0,80}\|((?:\s*+-?\d{1,18}+\s*+[A-Za-z]*+\s*+\|){4})")
 _CELL = re.compile(r"(-?\d+)\s*([A-Za-z]*)")
 _END = re.compile(r"\|={20,}\|")
 _STATISTIC = re.compile(
@@ -48,6 +48,8 @@ _METRICS = {
 """By the line of the table: the name in `memory_stats()`."""
 _POOLS = {"from large pool": "large_pool", "from small pool": "small_pool"}
 _MOST_LINE = 100_000
+_MOST_BYTES = 2**60
+"""More is no figure of an allocator."""
 
 
 @dataclass(slots=True)
@@ -122,7 +124,7 @@ def _take(table: _Table, line: str, metric: str) -> str:
     """Take a line of a table in; the metric to which lines of pools belong."""
     failures = _FAILURES.search(line)
     if failures is not None:
-        table.out_of_memory, table.retries = (int(part[:18]) for part in failures.groups())
+        table.out_of_memory, table.retries = (int(part) for part in failures.groups())
         return metric
     row = _ROW.search(line)
     if row is None:
@@ -133,8 +135,10 @@ def _take(table: _Table, line: str, metric: str) -> str:
         pool = _POOLS[name]
     else:
         metric = _METRICS.get(name, name.replace(" ", "_"))
-    sizes = [int(value[:18]) * _UNITS.get(unit.upper(), 1) for value, unit in _CELL.findall(row.group(2))]
-    table.totals[f"{metric}.{pool}"] = dict(zip(_COLUMNS, sizes, strict=False))
+    sizes = [int(value) * _UNITS.get(unit.upper(), 1) for value, unit in _CELL.findall(row.group(2))]
+    table.totals[f"{metric}.{pool}"] = {
+        column: size for column, size in zip(_COLUMNS, sizes, strict=False) if abs(size) < _MOST_BYTES
+    }
     return metric
 
 
@@ -152,7 +156,7 @@ def _statistics(text: str) -> Iterator[_Table]:
             table.out_of_memory = value
         elif name == "num_alloc_retries":
             table.retries = value
-        else:
+        elif value < _MOST_BYTES:
             key, _, column = name.rpartition(".")
             table.totals[key][column] = value
     if seen:

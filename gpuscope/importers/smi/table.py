@@ -34,6 +34,8 @@ _PROCESS = re.compile(
     r"\|\s+(\d{1,9})\s+(?:(?:N/A|\d+)\s+(?:N/A|\d+)\s+)?(\d{1,18})\s+(?:(C\+G|M\+C|C|G)\s+)?(\S.*?)\s+"
     r"(?:(\d{1,12})Mi?B|N/A)\s*\|"
 )
+_MOST_LINE = 500
+"""Characters; the table is 80 to 91 wide."""
 _SHARED_MEMORY = re.compile(r"\b(GB10|Thor|Orin|Xavier|Tegra)\b")
 
 
@@ -70,6 +72,8 @@ class _Tables:
             self._reading.notes.append(Note(code="lost", sentence="The table names no GPU."))
 
     def _line(self, number: int, line: str) -> None:
+        if len(line) > _MOST_LINE:
+            return
         heading = _HEADING.search(line)
         if heading is not None:
             self._driver = heading.group(2), heading.group(3)

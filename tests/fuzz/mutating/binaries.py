@@ -127,7 +127,7 @@ def _change_a_value(path: Path, seeds: Sequence[bytes], chance: random.Random) -
             key, column = chance.choice(keys), chance.choice(columns)
             row = connection.execute(f"SELECT {column} FROM {table} WHERE {columns[0]} IS ?", (key,)).fetchone()
             value = chance.choice(_CELLS)
-            if isinstance(row[0], bytes) and chance.random() < 0.8:
+            if row is not None and isinstance(row[0], bytes) and chance.random() < 0.8:
                 value = chance.choice(PLAIN)(row[0], (row[0],), chance)
             connection.execute(f"UPDATE {table} SET {column}=? WHERE {columns[0]} IS ?", (value, key))
     connection.close()
