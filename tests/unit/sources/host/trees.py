@@ -142,3 +142,53 @@ def arm_board(root: Path) -> Machine:
     policy = "sys/devices/system/cpu/cpufreq/policy0"
     machine.put(f"{policy}/scaling_cur_freq", 1_500_000).put(f"{policy}/scaling_max_freq", 2_400_000)
     return machine.put(f"{policy}/affected_cpus", "0 1 2 3\n")
+
+
+def eight_gpu_server(root: Path) -> Machine:
+    """Two sockets, two host bridges each; at every bridge a switch with two GPUs and a card for InfiniBand.
+
+    At the first bridge of the second socket a second switch hangs below the first, with one of the GPUs.
+    """
+    machine = plain_server(root, threads=64)
+    for node in range(2):
+        folder = f"sys/devices/system/node/node{node}"
+        machine.put(f"{folder}/cpulist", f"{32 * node}-{32 * node + 31}\n")
+        machine.put(f"{folder}/distance", "10 21\n" if node == 0 else "21 10\n")
+        machine.put(f"{folder}/meminfo", f"Node {node} MemTotal:       {512 * GIB // 1024} kB\n")
+    for bridge in range(4):
+        bus = 0x10 * (bridge + 1)
+        up = f"sys/devices/pci0000:{bus:02x}/0000:{bus:02x}:01.0/0000:{bus + 1:02x}:00.0"
+        for port in range(3):
+            down = f"{up}/0000:{bus + 2:02x}:{port:02x}.0"
+            if bridge == 2 and port == 1:
+                down += f"/0000:{bus + 8:02x}:00.0/0000:{bus + 9:02x}:00.0"
+            bus_id = f"0000:{bus + 3 + port:02x}:00.0"
+            _pci_device(machine, f"{down}/{bus_id}", bridge // 2)
+            if port == 2:
+                machine.link(f"sys/class/infiniband/mlx5_{bridge}/device", f"{down}/{bus_id}")
+                machine.link(f"sys/class/net/ib{bridge}/device", f"{down}/{bus_id}")
+    _pci_device(machine, "sys/devices/pci0000:10/0000:10:1f.0", 0)
+    machine.link("sys/class/net/eno1/device", "sys/devices/pci0000:10/0000:10:1f.0")
+    return machine.folder("sys/devices/virtual/net/docker0").folder("sys/class/net/docker0")
+
+
+EIGHT_BUS_IDS = tuple(f"00000000:{0x10 * (gpu // 2 + 1) + 3 + gpu % 2:02X}:00.0" for gpu in range(8))
+"""As NVML writes them."""
+
+
+def cloud_machine(root: Path, gpus: int = 2) -> Machine:
+    """A virtual machine: one flat bus, no NUMA node named, a network card behind virtio."""
+    machine = plain_server(root)
+    machine.put("sys/devices/system/node/node0/cpulist", "0-7\n")
+    for gpu in range(gpus):
+        _pci_device(machine, f"sys/devices/pci0000:00/0000:00:{4 + gpu:02x}.0", -1)
+    card = "sys/devices/pci0000:00/0000:00:03.0"
+    _pci_device(machine, card, -1)
+    machine.folder(f"{card}/virtio0").link("sys/class/net/eth0/device", f"{card}/virtio0")
+    return machine
+
+
+def _pci_device(machine: Machine, folder: str, numa_node: int) -> None:
+    machine.put(f"{folder}/numa_node", numa_node)
+    machine.put(f"{folder}/local_cpulist", "0-31\n" if numa_node <= 0 else "32-63\n")
+    machine.link(f"sys/bus/pci/devices/{folder.rpartition('/')[2]}", folder)
