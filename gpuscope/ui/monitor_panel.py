@@ -10,6 +10,7 @@ from gpuscope.domain.run import Manifest
 from gpuscope.engine.follow import Update
 from gpuscope.ui.cards import fill_gpu_card, fill_host_card, new_gpu_card, new_host_card
 from gpuscope.ui.figures import device_labels, number_ranges
+from gpuscope.ui.fleet.fleet_map import FleetMap
 from gpuscope.ui.monitor_bar import MonitorBar
 from gpuscope.ui.monitor_model import MonitorModel
 from gpuscope.ui.monitor_plots import MonitorPlots
@@ -22,6 +23,10 @@ from gpuscope.ui.widgets.device_card import DeviceCard
 REDRAW_INTERVAL_MS = 100
 MOST_FULL_CARDS = 4
 """More GPUs than this have compact cards, so that the plots stay in sight."""
+MOST_CARDS = 16
+"""More GPUs than this are cells of a map."""
+MOST_PALE_CURVES = 32
+"""Of more GPUs the plots show the chosen one alone: nobody could tell their curves apart."""
 
 
 class MonitorPanel(QWidget):
@@ -32,7 +37,7 @@ class MonitorPanel(QWidget):
         view: the stretch of time that is shown.
         model: what is known of the session.
         chosen: UUID of the GPU that the plots are about.
-        gpu_cards: by UUID.
+        gpu_cards: by UUID; none where there are so many GPUs that `fleet` shows them.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -48,6 +53,7 @@ class MonitorPanel(QWidget):
         self._loading = False
         self._host_card: DeviceCard | None = None
         self.gpu_cards: dict[str, DeviceCard] = {}
+        self._uuids: list[str] = []
         self.bar = MonitorBar(self)
         self.problem = QLabel(self)
         self.problem.setWordWrap(True)
@@ -55,6 +61,8 @@ class MonitorPanel(QWidget):
         set_role(self.problem, "warning")
         self.problem.hide()
         self.cards = CardGrid(self)
+        self.fleet = FleetMap(self)
+        self.fleet.hide()
         self.plots = MonitorPlots(self)
         self.processes = ProcessTable(self)
         self._timer = QTimer(self)
@@ -70,7 +78,8 @@ class MonitorPanel(QWidget):
         self.model = MonitorModel(manifest)
         self.view = TimeView()
         self.chosen, self._cursor, self._loading = None, None, True
-        self.gpu_cards = {}
+        self.gpu_cards, self._uuids = {}, []
+        self.fleet.hide()
         self._host_card = new_host_card(manifest.host, self)
         self._show_cards()
         self._mark()
@@ -136,14 +145,13 @@ class MonitorPanel(QWidget):
 
     def next_device(self) -> None:
         """Let the plots be about the next GPU."""
-        uuids = list(self.gpu_cards)
-        if uuids:
-            place = uuids.index(self.chosen) if self.chosen in uuids else -1
-            self.choose(uuids[(place + 1) % len(uuids)])
+        if self._uuids:
+            place = self._uuids.index(self.chosen) if self.chosen in self._uuids else -1
+            self.choose(self._uuids[(place + 1) % len(self._uuids)])
 
     def choose(self, key: str) -> None:
         """Let the plots be about this GPU."""
-        if key in self.gpu_cards:
+        if key in self._uuids:
             self.chosen = key
             self._show_choice()
             self._mark()
@@ -186,6 +194,8 @@ class MonitorPanel(QWidget):
             fill_gpu_card(card, self.model)
         if self._host_card is not None:
             fill_host_card(self._host_card, self.model)
+        if self._is_fleet():
+            self.fleet.draw(self.model, self.chosen)
         self._show_problem()
         self._drawn_span = start_s, end_s = self.view.span(self.model.end_s)
         cursor_s = None if self._cursor is None else start_s + self._cursor * (end_s - start_s)
@@ -217,21 +227,31 @@ class MonitorPanel(QWidget):
 
     # -- devices -----------------------------------------------------------------------------------------------
 
+    def _is_fleet(self) -> bool:
+        return len(self._uuids) > MOST_CARDS
+
     def _take_devices(self) -> None:
         if self.model is None:
             return
-        known = {device.uuid: device for device in self.model.devices}
-        if list(known) != list(self.gpu_cards):
-            for card in self.gpu_cards.values():
-                card.deleteLater()
-            labels = device_labels(self.model.devices)
-            self.gpu_cards = {uuid: new_gpu_card(device, labels[uuid], self) for uuid, device in known.items()}
-            for card in self.gpu_cards.values():
-                card.clicked.connect(self.choose)
-            if self.chosen not in known:
-                self.chosen = next(iter(known), None)
+        uuids = [device.uuid for device in self.model.devices]
+        if uuids != self._uuids:
+            self._uuids = uuids
+            self._make_cards(self.model)
+            self.fleet.set_devices(self.model.devices)
+            self.fleet.setVisible(self._is_fleet())
+            if self.chosen not in uuids:
+                self.chosen = next(iter(uuids), None)
             self._show_cards()
         self._show_choice()
+
+    def _make_cards(self, model: MonitorModel) -> None:
+        for card in self.gpu_cards.values():
+            card.deleteLater()
+        shown = [] if self._is_fleet() else model.devices
+        labels = device_labels(shown)
+        self.gpu_cards = {device.uuid: new_gpu_card(device, labels[device.uuid], self) for device in shown}
+        for card in self.gpu_cards.values():
+            card.clicked.connect(self.choose)
 
     def _show_cards(self) -> None:
         host = [self._host_card] if self._host_card is not None else []
@@ -250,11 +270,13 @@ class MonitorPanel(QWidget):
         device = next((device for device in self.model.devices if device.uuid == self.chosen), None)
         gpu_memory = device.memory_total_bytes if device is not None else None
         host_memory = self.model.host.memory_total_bytes
-        self.plots.set_devices(list(self.gpu_cards), self.chosen, gpu_memory, host_memory)
+        compared = self._uuids if len(self._uuids) <= MOST_PALE_CURVES else []
+        self.plots.set_devices(compared, self.chosen, gpu_memory, host_memory)
 
     # -- construction ------------------------------------------------------------------------------------------
 
     def _connect(self) -> None:
+        self.fleet.chosen.connect(self.choose)
         self.bar.window_chosen.connect(self.set_window)
         self.bar.pause_toggled.connect(self.toggle_pause)
         self.bar.reset_requested.connect(self.reset_zoom)
@@ -282,6 +304,7 @@ class MonitorPanel(QWidget):
         inside.setContentsMargins(0, 0, GRID // 2, 0)
         inside.setSpacing(GRID)
         inside.addWidget(self.cards)
+        inside.addWidget(self.fleet)
         inside.addWidget(self.plots, 1)
         inside.addWidget(self.processes)
         scroll = QScrollArea(self)

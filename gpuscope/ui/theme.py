@@ -80,6 +80,7 @@ METRIC_COLOURS: dict[str, str] = {
     "gpu_memory": BLUISH_GREEN,
     "host_memory": REDDISH_PURPLE,
     "power": VERMILLION,
+    "temperature": ORANGE,
     "clock_sm": SKY_BLUE,
     "clock_memory": BLUISH_GREEN,
     "pcie": BLUE,
