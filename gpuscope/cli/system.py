@@ -8,7 +8,8 @@ import sys
 from typing import Any
 
 from gpuscope.cli.streams import print_document
-from gpuscope.engine.doctor import Check, examination, examine
+from gpuscope.domain.topology import matrix_lines
+from gpuscope.engine.doctor import Examination, examine
 
 
 def add_commands(commands: Any) -> None:
@@ -33,23 +34,25 @@ def add_commands(commands: Any) -> None:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    checks = examine()
-    document = examination(checks)
+    document = examine()
     if options.json:
         print_document(document, sys.stdout)
     else:
-        print("\n".join(_lines(checks)))
+        print("\n".join(_lines(document)))
     return 0 if document.ok else 1
 
 
-def _lines(checks: list[Check]) -> list[str]:
-    width = max(len(check.name) for check in checks)
+def _lines(document: Examination) -> list[str]:
+    """A line a check with what to do below it, then how GPUs and network cards are connected."""
+    width = max(len(check.name) for check in document.checks)
     lines = []
-    for check in checks:
+    for check in document.checks:
         mark = {True: "ok", False: "wrong", None: "missing"}[check.ok]
         lines.append(f"{check.name.ljust(width)}  {mark.ljust(7)}  {check.detail}")
         if check.remedy:
             lines.append(f"{' ' * width}           → {check.remedy}")
+    if document.topology is not None:
+        lines += ["", *(f"  {line}" for line in matrix_lines(document.topology))]
     return lines
 
 

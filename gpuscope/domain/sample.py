@@ -11,6 +11,7 @@ from typing import Any
 from gpuscope.domain.base import Compact
 from gpuscope.domain.device import Device
 from gpuscope.domain.reasons import Reason
+from gpuscope.domain.topology import Topology
 
 
 class ProcessSample(Compact, frozen=True, kw_only=True):
@@ -319,6 +320,8 @@ class Frame(Compact, frozen=True, kw_only=True):
     sampler: SamplerSample | None = None
     devices: tuple[Device, ...] | None = None
     """Sent when devices appear or change (first frame, after a re-initialisation, MIG change)."""
+    topology: Topology | None = None
+    """How GPUs and network cards are connected; sent with the devices."""
     states: tuple[SourceState, ...] | None = None
     """Sent when a source's state changes."""
     events: tuple[SourceEvent, ...] | None = None

@@ -13,11 +13,12 @@ from pathlib import Path
 
 from gpuscope import __version__, paths
 from gpuscope.domain.base import Value
+from gpuscope.domain.topology import Topology
 from gpuscope.domain.units import GIB, format_bytes
 from gpuscope.engine.advise import catalogue
 from gpuscope.errors import GpuscopeError
 from gpuscope.runner.interpreters import find_interpreters
-from gpuscope.sources.diagnose import nvml_report
+from gpuscope.sources.diagnose import NvmlReport, nvml_report
 from gpuscope.store.schema import on_network_file_system
 
 SCHEMA = "gpuscope.doctor/1"
@@ -61,25 +62,25 @@ class Examination(Value, frozen=True, kw_only=True):
     ok: bool
     """Every essential check is ok; the exit status says the same."""
     checks: tuple[Check, ...]
+    topology: Topology | None = None
+    """How GPUs and network cards are connected; null without GPUs."""
 
 
-def examine() -> list[Check]:
+def examine() -> Examination:
     """Look at everything that gpuscope needs or can use; takes a few seconds and changes nothing."""
-    return [
+    nvidia = nvml_report()
+    checks = (
         _check_gpuscope(),
         _check_packages(),
         _check_catalogue(),
-        _check_nvidia(),
+        _check_nvidia(nvidia),
         _check_interpreters(),
         _check_folder("sessions_folder"),
         _check_folder("state_folder"),
         _check_display(),
-    ]
-
-
-def examination(checks: list[Check]) -> Examination:
-    """The checks as a document, with the answer in a word."""
-    return Examination(ok=all(check.ok is True for check in checks if check.essential), checks=tuple(checks))
+    )
+    ok = all(check.ok is True for check in checks if check.essential)
+    return Examination(ok=ok, checks=checks, topology=nvidia.topology)
 
 
 def _check_gpuscope() -> Check:
@@ -116,8 +117,7 @@ def _check_catalogue() -> Check:
     return Check(name="catalogue", ok=True, detail=detail, essential=True)
 
 
-def _check_nvidia() -> Check:
-    report = nvml_report()
+def _check_nvidia(report: NvmlReport) -> Check:
     binding = f"binding {report.binding_package or 'unknown'} {report.binding_version or ''}".strip()
     if not report.state.ok:
         missing = report.state.code in {"no_driver_library", "driver_not_loaded", "no_gpu"}

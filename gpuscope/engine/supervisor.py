@@ -26,6 +26,8 @@ TICK_S = 0.05
 """Output and frames reach the file this often; a viewer looks ten times a second."""
 REMEMBERED_LINES = 40
 STOP_FILE = "stop"
+TOPOLOGY = "topology"
+"""The document with the last `Topology` that the sampler told."""
 GAP_TIMES = ("gap_start_s", "gap_end_s")
 """The sampler's client tells them in the monotonic clock."""
 ENDING_KINDS = frozenset({"exception", "out_of_memory", "exit"})
@@ -119,6 +121,8 @@ class Supervisor:
             for frame in self._sampler.poll():
                 self.writer.add_frame(frame)
                 self._notice(frame.states or ())
+                if frame.topology is not None:
+                    self.writer.put_document(TOPOLOGY, frame.topology)
             for kind, data in self._sampler.notes():
                 self.writer.add_event(now, kind, self._in_session_time(data))
         self.drain(now)

@@ -11,6 +11,7 @@ from gpuscope import paths
 from gpuscope.domain.base import Value, from_json, to_json
 from gpuscope.domain.device import Device
 from gpuscope.domain.sample import SourceState
+from gpuscope.domain.topology import Topology
 from gpuscope.errors import SourceError
 from gpuscope.sources.binding import library_path, load_binding
 from gpuscope.sources.driver import SOURCE, Driver, binding_state, wedged_state
@@ -32,6 +33,8 @@ class NvmlReport(Value, frozen=True, kw_only=True):
     binding_package: str | None = None
     binding_version: str | None = None
     devices: tuple[Device, ...] = ()
+    topology: Topology | None = None
+    """How they are connected; None without GPUs."""
 
 
 def nvml_report(timeout_s: float = TIMEOUT_S) -> NvmlReport:
@@ -61,7 +64,7 @@ def _read_report() -> NvmlReport:
     except SourceError as error:
         return NvmlReport(state=binding_state(error))
     source = NvmlSource(Driver(binding))
-    source.read(Tier.MEDIUM)
+    frame = source.read(Tier.MEDIUM)
     report = NvmlReport(
         state=source.state,
         driver_version=next((device.driver_version for device in source.devices), None),
@@ -69,6 +72,7 @@ def _read_report() -> NvmlReport:
         binding_package=binding.package,
         binding_version=binding.version,
         devices=source.devices,
+        topology=frame.topology if frame is not None else None,
     )
     source.close()
     return report

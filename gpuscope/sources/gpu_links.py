@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
+from gpuscope.domain.topology import Topology
 from gpuscope.sources.driver import Driver, DriverError
+from gpuscope.sources.nvml_devices import Found
 from gpuscope.sources.pci_places import system_bus_id
+from gpuscope.sources.topology import GpuPlace, read_topology
 
 # nvml.h: nvmlGpuTopologyLevel_t, nvmlIntNvLinkDeviceType_t, nvmlGpuP2PCapsIndex_t, nvmlGpuP2PStatus_t.
 _DISTANCES = {0: "PIX", 10: "PIX", 20: "PXB", 30: "PHB", 40: "NODE", 50: "SYS"}
@@ -26,6 +32,16 @@ class GpuLink(NamedTuple):
 
     distance: str | None
     nvlinks: int
+
+
+def machine_topology(driver: Driver, gpus: Sequence[Found], sysfs: Path) -> Topology | None:
+    """The topology of the machine around these GPUs; None where there is none."""
+    if not gpus:
+        return None
+    places = [GpuPlace(gpu.device.index, gpu.device.uuid, gpu.device.pci_bus_id) for gpu in gpus]
+    bus_ids = [system_bus_id(place.pci_bus_id or "") for place in places]
+    links = read_gpu_links(driver, [gpu.handle for gpu in gpus], bus_ids)
+    return msgspec.convert(read_topology(sysfs, places, links), Topology)
 
 
 def read_gpu_links(driver: Driver, handles: Sequence[Any], bus_ids: Sequence[str]) -> dict[tuple[int, int], GpuLink]:

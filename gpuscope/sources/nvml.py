@@ -13,6 +13,7 @@ from gpuscope.domain.sample import Frame, GpuSample, SourceState
 from gpuscope.sources.device_reader import DeviceReader, missing_sample
 from gpuscope.sources.device_set import DeviceSet
 from gpuscope.sources.driver import DRIVER_GONE, SOURCE, Driver, DriverError, state_of
+from gpuscope.sources.gpu_links import machine_topology
 from gpuscope.sources.nvml_devices import Found, mig_layout, read_devices
 from gpuscope.sources.nvml_fields import Tier
 from gpuscope.sources.ticker import BackOff
@@ -67,7 +68,10 @@ class NvmlSource:
         devices, states = self._news_of_devices(), self._news_of_state()
         if not gpus and devices is None and states is None:
             return None
-        return Frame(monotonic_s=start_s, wall_s=wall_s, gpus=gpus or None, devices=devices, states=states)
+        topology = None if devices is None else machine_topology(self.driver, self._set.gpus, self._sysfs)
+        return Frame(
+            monotonic_s=start_s, wall_s=wall_s, gpus=gpus or None, devices=devices, topology=topology, states=states
+        )
 
     def close(self) -> None:
         """Let go of the driver."""

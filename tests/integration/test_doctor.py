@@ -50,6 +50,19 @@ def test_eight_gpus_are_listed(use_nvml_scenario: MakeWorld) -> None:
     assert "nvidia-ml-py" in nvidia["detail"]
 
 
+def test_how_gpus_are_connected_is_shown(use_nvml_scenario: MakeWorld) -> None:
+    scenario = Scenario()
+    for _ in range(2):
+        scenario.add_gpu(H100)
+    use_nvml_scenario(scenario)
+    lines = [line.split() for line in doctor().stdout.splitlines()]
+    heading = next(line for line in lines if line[:2] == ["GPU0", "GPU1"])
+    assert heading[-2:] == ["NUMA", "CPUs"]
+    assert lines[lines.index(heading) + 1][:2] == ["GPU0", "X"]
+    topology = json.loads(doctor("--json").stdout)["topology"]
+    assert [part["name"] for part in topology["parts"] if part["kind"] == "gpu"] == ["GPU0", "GPU1"]
+
+
 def test_missing_driver_is_no_failure_and_says_what_to_do(use_nvml_scenario: MakeWorld) -> None:
     scenario = Scenario()
     scenario.system.values["init"] = NvmlError(DRIVER_NOT_LOADED)
