@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from gpuscope.errors import UsageError
 from gpuscope.importers.content import Content
@@ -15,13 +15,30 @@ MOST_RATIO = 200
 """Traces shrink 8 to 40 times; a file of zeros shrinks a thousand times."""
 _RATIO_FROM_BYTES = 16 * 1024**2
 """A smaller file may be as regular as it likes."""
+_STEP_BYTES = 65536
+"""Of the compressed file, at once: members may be as small as twenty bytes."""
 _GZIP = b"\x1f\x8b"
 _WITH_GZIP_HEADER = 31
+_ARCHIVES = (
+    (b"PK\x03\x04", "ZIP"),
+    (_GZIP, "gzip (twice)"),
+    (b"BZh", "bzip2"),
+    (b"\xfd7zXZ\x00", "xz"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"7z\xbc\xaf\x27\x1c", "7z"),
+    (b"Rar!", "RAR"),
+)
+"""How packed files begin. One within gzip is packed twice."""
 
 
 def is_gzip(data: Content) -> bool:
     """Whether the bytes are a gzip stream, by their first two."""
     return data[: len(_GZIP)] == _GZIP
+
+
+def archive_kind(head: bytes) -> str | None:
+    """What a file is packed with, of what is not unpacked here; None: nothing that is known."""
+    return next((name for start, name in _ARCHIVES if head.startswith(start)), None)
 
 
 def head_of(data: Content, count: int) -> bytes:
@@ -31,7 +48,7 @@ def head_of(data: Content, count: int) -> bytes:
     try:
         return zlib.decompressobj(_WITH_GZIP_HEADER).decompress(data[:count], count)
     except zlib.error:
-        return b""
+        return _salvaged(zlib.decompressobj(_WITH_GZIP_HEADER).decompress, data[:count])[0][:count]
 
 
 class Pieces:
@@ -60,29 +77,61 @@ class Pieces:
             yield self._data[start : start + self._piece_bytes]
 
     def _inflated(self) -> Iterator[bytes]:
+        """What the members hold, in pieces of about the size that was asked for."""
+        ready: list[bytes] = []
+        count = 0
+        for part in self._members():
+            ready.append(part)
+            count += len(part)
+            if count >= self._piece_bytes:
+                yield b"".join(ready)
+                ready, count = [], 0
+        if ready:
+            yield b"".join(ready)
+
+    def _members(self) -> Iterator[bytes]:
         """All members of the stream: `cat a.gz b.gz` is one, too."""
-        stream, at, inflated = zlib.decompressobj(_WITH_GZIP_HEADER), 0, 0
+        stream, given, at, inflated = zlib.decompressobj(_WITH_GZIP_HEADER), b"", 0, 0
         while True:
-            given = stream.unconsumed_tail or self._data[at : at + self._piece_bytes]
-            at += 0 if stream.unconsumed_tail else len(given)
+            if not given:
+                given = self._data[at : at + _STEP_BYTES]
+                at += len(given)
+            before, ended = stream.copy(), not given
             try:
-                piece = stream.decompress(given, self._piece_bytes)
+                part = stream.decompress(given, self._piece_bytes)
             except zlib.error:
-                self.cut_at = at
+                part, used = _salvaged(before.decompress, given)
+                self.cut_at = at - len(given) + used
+                yield part
                 return
-            inflated += len(piece)
+            inflated += len(part)
             self.share_read = at / len(self._data)
             _refuse_bombs(inflated, at)
-            if piece:
-                yield piece
+            if part:
+                yield part
+            given = stream.unconsumed_tail
             if stream.eof:
-                at -= len(stream.unused_data)
-                if not is_gzip(self._data[at : at + 2]):
+                given = stream.unused_data
+                if len(given) < len(_GZIP):
+                    more = self._data[at : at + _STEP_BYTES]
+                    given, at = given + more, at + len(more)
+                if not is_gzip(given):
                     return
                 stream = zlib.decompressobj(_WITH_GZIP_HEADER)
-            elif not piece and at >= len(self._data):
+            elif ended and not part:
                 self.cut_at = at
                 return
+
+
+def _salvaged(decompress: Callable[[bytes], bytes], data: bytes) -> tuple[bytes, int]:
+    """What can be inflated before the data break, and how many of their bytes that took."""
+    parts: list[bytes] = []
+    for at in range(len(data)):
+        try:
+            parts.append(decompress(data[at : at + 1]))
+        except zlib.error:
+            return b"".join(parts), at
+    return b"".join(parts), len(data)
 
 
 def bounded(pieces: Iterable[bytes], most: int) -> Iterator[bytes]:
