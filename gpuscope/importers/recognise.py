@@ -8,7 +8,7 @@ from typing import NamedTuple
 from gpuscope.domain.units import format_bytes
 from gpuscope.errors import UsageError
 from gpuscope.importers import mapped_csv
-from gpuscope.importers.compressed import Pieces, bounded, head_of, is_gzip
+from gpuscope.importers.compressed import Pieces, archive_kind, bounded, head_of, is_gzip
 from gpuscope.importers.monitors import (
     dcgmi,
     gpustat,
@@ -105,6 +105,9 @@ def read(data: bytes, name: str, mapping: Mapping[str, str] | None = None, progr
             return _with_findings(_read_by(reader, data, progress))
     if mapped_csv.is_guessable(data):
         return _with_findings(mapped_csv.read(data, {}))
+    packed = archive_kind(head_of(data, _HEAD_BYTES))
+    if packed is not None:
+        raise UsageError(f"{name} is packed with {packed}: unpack it, and give the files that are in it.")
     if find_messages(head):
         raise UsageError(f"{name} holds out-of-memory messages: `gpuscope explain-oom {name}` says what they mean.")
     known = ", ".join(reader.description for reader in READERS)
