@@ -197,7 +197,7 @@ class Improvement(Value, frozen=True, kw_only=True):
     """Something that would make a prediction for the recommended configuration surer."""
 
     input: str
-    """time, memory or price"""
+    """time, memory, price or work"""
     action: str
     """What to do, as an imperative: `run 50 steps in bfloat16`."""
     sentence: str
@@ -219,7 +219,9 @@ class Recommendation(Value, frozen=True, kw_only=True):
     """Index into `candidates`."""
     alternates: tuple[int, ...] = ()
     candidates: tuple[Candidate, ...] = ()
-    """Best first."""
+    """Best first; with the verdict fix_first as they are without the wait for data."""
+    before_mending: Candidate | None = None
+    """With the verdict fix_first: the recommended configuration with today's wait for data; null: not known."""
     rejected: tuple[Rejected, ...] = ()
     sensitivity: tuple[Sensitivity, ...] = ()
     would_be_surer: tuple[Improvement, ...] = ()

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from gpuscope.advisor.calibration.own_rates import RatesDocument
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.mix import MixRecommendation
 from gpuscope.domain.out_of_memory import OutOfMemoryExplanation
@@ -29,6 +30,7 @@ DOCUMENTED = {
         Examination,
         OutOfMemoryExplanation,
         ValidationReport,
+        RatesDocument,
     )
 }
 
@@ -64,6 +66,6 @@ def test_every_field_has_a_meaning(tables: dict[str, list[Row]]) -> None:
 
 def test_schema_names_are_documented(root: Path) -> None:
     text = (root / "docs" / "json.md").read_text(encoding="utf-8")
-    for one in (Footprint, Recommendation, MixRecommendation, Report, Examination, ValidationReport):
+    for one in (Footprint, Recommendation, MixRecommendation, Report, Examination, ValidationReport, RatesDocument):
         schema = next(field.default for field in msgspec.structs.fields(one) if field.name == "schema")
         assert f"| `schema` | text | `{schema}`" in text

@@ -14,15 +14,16 @@ from gpuscope.advisor.choice.candidates import Builder
 from gpuscope.advisor.choice.constraints import BUY, RENT, check
 from gpuscope.advisor.choice.footprint_sense import check_footprint, check_service, says_anything
 from gpuscope.advisor.choice.judging import explained
+from gpuscope.advisor.choice.mending import fix_first, mended, waiting_share
 from gpuscope.advisor.choice.options import Option
 from gpuscope.advisor.choice.predictions import Predictions
 from gpuscope.advisor.choice.ranking import front
 from gpuscope.advisor.choice.rejections import rejections
-from gpuscope.advisor.choice.relaxing import impossible_sentence
+from gpuscope.advisor.choice.relaxing import impossible_sentence, what_to_allow
 from gpuscope.advisor.choice.robustness import sensitivities
 from gpuscope.advisor.choice.search import Found, search
 from gpuscope.advisor.choice.surer import improvements
-from gpuscope.advisor.choice.verdict import Decision, decide, fix_first, is_soon_enough
+from gpuscope.advisor.choice.verdict import Decision, decide
 from gpuscope.advisor.job.architecture import with_counted_parameters
 from gpuscope.advisor.job.work import work_of
 from gpuscope.domain.footprint import Footprint
@@ -46,21 +47,30 @@ class Advisor:
         catalogue: what there is.
         today: the day of the advice: prices are stale 30 days after theirs.
         calibration: sustained rates, fitted constants and interval widths.
+        is_mended: the footprint's wait for data was taken away.
 
     Raises:
         UsageError: the footprint is absurd; the text says what to correct.
     """
 
     def __init__(
-        self, footprint: Footprint, catalogue: Catalogue, *, today: date, calibration: Calibration = EMPTY
+        self,
+        footprint: Footprint,
+        catalogue: Catalogue,
+        *,
+        today: date,
+        calibration: Calibration = EMPTY,
+        is_mended: bool = False,
     ) -> None:
         check_footprint(footprint)
         footprint = with_counted_parameters(footprint)
         self._footprint = footprint
         self._catalogue = catalogue
         self._today = today
-        self._predictions = Predictions(footprint, catalogue, calibration)
+        self._calibration = calibration
+        self._predictions = Predictions(footprint, catalogue, calibration, mended=is_mended)
         self._found: dict[Constraints, Found] = {}
+        self._mended: Advisor | None = None
 
     def recommend(self, constraints: Constraints) -> Recommendation:
         """Judge every GPU × count of the catalogue and choose. Pure: the same input gives the same bytes.
@@ -78,7 +88,8 @@ class Advisor:
         found = self._search(constraints)
         rival = next((option for option in found.passed if option.candidate.acquisition == RENT), None)
         _add_worth(found, rival)
-        return self._document(found, rival, self._decision(found, constraints), constraints)
+        decision = decide(found.passed, found.at_hand, constraints)
+        return self._after_mending(found, decision, constraints) or self._document(found, rival, decision, constraints)
 
     def options(self, constraints: Constraints) -> Found:
         """Every configuration, judged, for whoever puts several jobs together.
@@ -103,17 +114,28 @@ class Advisor:
             self._found[constraints] = search(builder, constraints, self._catalogue)
         return self._found[constraints]
 
-    def _decision(self, found: Found, constraints: Constraints) -> Decision:
-        decision = decide(found.passed, found.at_hand, constraints)
-        if decision is None:
-            return Decision(Verdict.IMPOSSIBLE, self._impossible(constraints, found), None)
-        if decision.chosen is found.at_hand and is_soon_enough(decision, constraints):
-            return decision
-        return fix_first(decision, self._predictions.variants(constraints)[0].job.data_wait_s)
+    def _after_mending(
+        self, found: Found, decision: Decision | None, constraints: Constraints
+    ) -> Recommendation | None:
+        """Advice for the job without its wait for data; None: that need not be mended, or does not help."""
+        job = self._predictions.variants(constraints)[0].job
+        share = waiting_share(None if decision is None else decision.chosen, job, constraints)
+        if share is None:
+            return None
+        if self._mended is None:
+            self._mended = Advisor(
+                mended(self._footprint), self._catalogue, today=self._today, calibration=self._calibration,
+                is_mended=True,
+            )  # fmt: skip
+        after = self._mended.recommend(constraints)
+        return None if after.recommended is None else fix_first(after, found, share, job.data_wait_s)
 
     def _document(
-        self, found: Found, rival: Option | None, decision: Decision, constraints: Constraints
+        self, found: Found, rival: Option | None, decided: Decision | None, constraints: Constraints
     ) -> Recommendation:
+        decision = decided or Decision(Verdict.IMPOSSIBLE, self._impossible(constraints, found), None)
+        if decision.alone:
+            decision = decision._replace(sentence=self._alone(decision, constraints, found))
         job = self._predictions.variants(constraints)[0].job
         ranked = _in_rank(found, decision)
         on_front = front(ranked)
@@ -133,10 +155,17 @@ class Advisor:
             candidates=candidates,
             rejected=rejections(found),
             sensitivity=_sensitivity(decision, found, constraints),
-            would_be_surer=() if decision.chosen is None else improvements(decision.chosen, job),
+            would_be_surer=()
+            if decision.chosen is None
+            else improvements(decision.chosen, found.passed, found.broken, job),
             assumptions=(*_of_service(decision), *assumptions(job, work_of(job, constraints), candidates, constraints)),
             prices_as_of=price_dates(candidates),
         )
+
+    def _alone(self, decision: Decision, constraints: Constraints, found: Found) -> str:
+        """The sentence for keeping what alone will do, with what any other machine would need."""
+        allowed = what_to_allow(constraints, lambda other: self._search(other).passed, found.broken)
+        return f"{decision.sentence} For another machine, {allowed}" if allowed else decision.sentence
 
     def _impossible(self, constraints: Constraints, found: Found) -> str:
         text = impossible_sentence(

@@ -9,6 +9,7 @@ import msgspec
 
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.catalogue.specs import GpuSpec
+from gpuscope.advisor.choice.building import cpu_candidate, gpu_candidate
 from gpuscope.advisor.choice.constraints import BUY, KEEP, RENT
 from gpuscope.advisor.choice.explain import Parts
 from gpuscope.advisor.choice.hardware import Refusal, refuse_gpu, rejected
@@ -28,7 +29,7 @@ from gpuscope.advisor.parallel.scaling import Scaled
 from gpuscope.advisor.parallel.search import Plan
 from gpuscope.advisor.parallel.topology import ALONE, topology_at_counts
 from gpuscope.advisor.serving.generative import is_generative
-from gpuscope.advisor.timing.time_model import CALIBRATED, MEASURED, SPECIFICATION, StepTime
+from gpuscope.advisor.timing.time_model import CALIBRATED, SPECIFICATION, StepTime
 from gpuscope.domain.base import Range
 from gpuscope.domain.footprint import FootprintDevice
 from gpuscope.domain.recommendation import (
@@ -115,10 +116,7 @@ class Builder:
         job, limits = self._job, self._constraints
         single = self._predictions.at_hand(self._variants[0])
         asked = limits.acquisition or limits.gpus or limits.counts or limits.providers or limits.regions
-        refused = (limits.vendors or limits.form_factors or limits.ecc or limits.minimum_memory_bytes) and (
-            job.source_gpu is None or refuse_gpu(job.source_gpu, limits) is not None
-        )
-        if asked or refused or single.seconds is None:
+        if asked or single.seconds is None or _refuses(job.source_gpu, limits):
             return None
         device = job.footprint.devices[0] if job.footprint.devices else None
         candidate = Candidate(
@@ -130,7 +128,7 @@ class Builder:
             precision=job.precision,
             layout=Layout(data_parallel=max(1, job.source_count)),
             fits=True,
-            confidence=MEASURED,
+            confidence=single.confidence,
         )
         scaled = Scaled(single.seconds, self._work.batches_per_step, 0.0, 0.0, single.how)
         candidate = self._timed(candidate, scaled)
@@ -173,23 +171,9 @@ class Builder:
 
     def _option(self, gpu: GpuSpec, way: Way, variant: Variant, plan: Plan) -> Option:
         single = self._predictions.step(variant, gpu)
-        topology = way.topology
-        candidate = Candidate(
-            gpu=gpu.id,
-            gpu_name=gpu.name,
-            count=topology.gpus,
-            nodes=topology.nodes,
-            acquisition=way.acquisition,
-            precision=variant.job.precision,
-            layout=plan.layout,
-            fits=plan.fits,
-            memory=CandidateMemory(
-                needed_bytes=plan.need.needed_bytes, available_bytes=available_bytes(variant.job, gpu)
-            ),
-            confidence=_confidence(single, topology.gpus),
-            interconnect="" if topology.intra is None else topology.intra.name,
-            network="" if topology.inter is None else topology.inter.name,
-        )
+        memory = CandidateMemory(needed_bytes=plan.need.needed_bytes, available_bytes=available_bytes(variant.job, gpu))
+        candidate = gpu_candidate(gpu, way, variant.job.precision, plan.layout, plan.fits, memory)
+        candidate = msgspec.structs.replace(candidate, confidence=_confidence(single, candidate.count))
         scaled = _slowed(plan.scaled, self.money.slowdown(gpu, way))
         purchase = self.money.purchase(gpu, way) if way.acquisition == BUY else None
         candidate = self.money.priced(self._timed(candidate, scaled), way, purchase)
@@ -204,20 +188,14 @@ class Builder:
         memory = offer.memory_bytes
         if single.seconds is None or cpu is None or (needed is not None and memory is not None and needed > memory):
             return None
-        candidate = Candidate(
-            gpu=None,
-            cpu=cpu.id,
-            count=0,
-            acquisition=RENT,
-            precision=FLOAT32,
-            fits=None if needed is None or memory is None else True,
-            memory=CandidateMemory(
-                needed_bytes=None if needed is None else Range.exact(float(needed)), available_bytes=memory
-            ),
-            confidence=single.confidence,
-        )
-        scaled = Scaled(single.seconds, 1.0, 0.0, 0.0, single.how)
         way = Way(RENT, ALONE, 1, listing)
+        fits = None if needed is None or memory is None else True
+        room = CandidateMemory(
+            needed_bytes=None if needed is None else Range.exact(float(needed)), available_bytes=memory
+        )
+        candidate = cpu_candidate(cpu, way, FLOAT32, fits, room)
+        candidate = msgspec.structs.replace(candidate, confidence=single.confidence)
+        scaled = Scaled(single.seconds, 1.0, 0.0, 0.0, single.how)
         candidate = self.money.priced(self._timed(candidate, scaled), way, None)
         return self._judged(candidate, variant, Parts(self._work, single, scaled, None, "", None, way))
 
@@ -261,6 +239,13 @@ def _confidence(single: StepTime, gpus: int) -> str:
     if gpus == 1 or single.confidence == SPECIFICATION:
         return single.confidence
     return CALIBRATED
+
+
+def _refuses(gpu: GpuSpec | None, limits: Constraints) -> bool:
+    """Whether the GPU at hand is out; where a property is asked for, so is one that the catalogue does not know."""
+    if gpu is not None:
+        return refuse_gpu(gpu, limits) is not None
+    return bool(limits.vendors or limits.form_factors or limits.ecc or limits.minimum_memory_bytes)
 
 
 def _name_of(device: FootprintDevice | None, gpu: GpuSpec | None) -> str | None:

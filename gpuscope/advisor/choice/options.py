@@ -97,3 +97,8 @@ class Option(NamedTuple):
     def hardware(self) -> tuple[str | None, int]:
         """The same for candidates that differ only in price, precision or links."""
         return self.candidate.gpu or self.candidate.cpu, self.candidate.count
+
+
+def closeness(option: Option) -> tuple[int, float, str]:
+    """Sorts those first that break the fewest limits, and those by least; the option breaks one."""
+    return len(option.breaches), max(breach.excess for breach in option.breaches), option.candidate.acquisition

@@ -18,7 +18,7 @@ from gpuscope.advisor.parallel.topology import Topology
 from gpuscope.advisor.serving.cpu import serve_cpu
 from gpuscope.advisor.serving.plan import ServingPlan
 from gpuscope.advisor.serving.serve import serve
-from gpuscope.advisor.timing.time_model import StepTime, at_hand, step_on_cpu, step_on_gpu
+from gpuscope.advisor.timing.time_model import CALIBRATED, MEASURED, StepTime, at_hand, step_on_cpu, step_on_gpu
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Constraints
 from gpuscope.domain.serving import ServingTarget
@@ -48,9 +48,13 @@ class Predictions:
         footprint: what the job uses.
         catalogue: what there is.
         calibration: sustained rates, fitted constants and interval widths.
+        mended: its wait for data was taken away, so that nothing was measured like this.
     """
 
-    def __init__(self, footprint: Footprint, catalogue: Catalogue, calibration: Calibration = EMPTY) -> None:
+    def __init__(
+        self, footprint: Footprint, catalogue: Catalogue, calibration: Calibration = EMPTY, *, mended: bool = False
+    ) -> None:
+        self._mended = mended
         self._footprint = footprint
         self._catalogue = catalogue
         self._calibration = calibration
@@ -77,7 +81,7 @@ class Predictions:
         """A step on one GPU."""
         key = (variant.key, gpu.id)
         if key not in self._steps:
-            self._steps[key] = step_on_gpu(variant.job, gpu)
+            self._steps[key] = self._as_assumed(step_on_gpu(variant.job, gpu))
         return self._steps[key]
 
     def cpu_step(self, variant: Variant, cpu: CpuSpec | None, cores: float | None) -> StepTime:
@@ -89,7 +93,7 @@ class Predictions:
 
     def at_hand(self, variant: Variant) -> StepTime:
         """A step on the machine of the run."""
-        return at_hand(variant.job)
+        return self._as_assumed(at_hand(variant.job))
 
     def plan(self, variant: Variant, gpu: GpuSpec, topology: Topology) -> Plan:
         """The fastest layout that fits on these GPUs."""
@@ -123,6 +127,12 @@ class Predictions:
         if key not in self._services:
             self._services[key] = serve_cpu(variant.job, cpu, cores, memory_bytes, target)
         return self._services[key]
+
+    def _as_assumed(self, step: StepTime) -> StepTime:
+        """A measurement less a wait for data is none."""
+        if not self._mended or step.confidence != MEASURED:
+            return step
+        return step._replace(confidence=CALIBRATED, how=f"{step.how}, less its wait for data")
 
     def _variant(self, constraints: Constraints, precision: str | None) -> Variant:
         key = VariantKey(constraints.stage, precision, constraints.compiled, constraints.keep_global_batch)

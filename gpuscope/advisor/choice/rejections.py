@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpuscope.advisor.choice.naming import hardware
-from gpuscope.advisor.choice.options import Option
+from gpuscope.advisor.choice.options import Option, closeness
 from gpuscope.advisor.choice.search import Found
 from gpuscope.domain.recommendation import Candidate, Rejected
 
@@ -26,13 +26,9 @@ def _breaking(broken: Sequence[Option], passed: Sequence[Option]) -> list[Reject
         key = option.hardware
         if option.candidate.gpu is None or key in left:
             continue
-        if key not in closest or _closeness(option) < _closeness(closest[key]):
+        if key not in closest or closeness(option) < closeness(closest[key]):
             closest[key] = option
     return [_rejection(option.candidate, option) for option in closest.values()]
-
-
-def _closeness(option: Option) -> tuple[int, float, str]:
-    return len(option.breaches), max(breach.excess for breach in option.breaches), option.candidate.acquisition
 
 
 def _rejection(candidate: Candidate, option: Option) -> Rejected:

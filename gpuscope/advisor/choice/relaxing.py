@@ -12,7 +12,7 @@ from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.choice.limits import broken as is_broken
 from gpuscope.advisor.choice.limits import enough, measures, relaxed_words
 from gpuscope.advisor.choice.naming import title
-from gpuscope.advisor.choice.options import Option
+from gpuscope.advisor.choice.options import Option, closeness
 from gpuscope.domain.base import Range
 from gpuscope.domain.recommendation import Candidate, Constraints, Rejected
 from gpuscope.domain.serving import Serving
@@ -63,6 +63,22 @@ def relaxations(constraints: Constraints, search: Search, broken: Sequence[Optio
     return sorted(found, key=lambda each: (each.excess, each.words))
 
 
+def what_to_allow(constraints: Constraints, search: Search, broken: Sequence[Option]) -> str:
+    """`allow a deadline of 3 d instead of 36 h: then 2× L4 will do. Or allow ...`; empty: no single constraint helps.
+
+    Args:
+        constraints: that nothing meets.
+        search: ranks under other constraints.
+        broken: candidates that break a limit.
+    """
+    ways = relaxations(constraints, search, broken)
+    if not ways:
+        return ""
+    text = f"allow {ways[0].words}: then {title(ways[0].option.candidate)} will do."
+    others = [way.words for way in ways[1:_MOST_SUGGESTIONS]]
+    return f"{text} Or allow {' or '.join(others)}." if others else text
+
+
 def impossible_sentence(
     constraints: Constraints,
     search: Search,
@@ -79,17 +95,11 @@ def impossible_sentence(
         rejected: configurations that are out for other reasons.
         catalogue: for the size of what was rejected.
     """
-    ways = relaxations(constraints, search, broken)
-    if ways:
-        first = ways[0]
-        text = (
-            f"Nothing in the catalogue meets every constraint. Allow {first.words}: then "
-            f"{title(first.option.candidate)} will do."
-        )
-        others = [way.words for way in ways[1:_MOST_SUGGESTIONS]]
-        return f"{text} Or allow {' or '.join(others)}." if others else text
+    allowed = what_to_allow(constraints, search, broken)
+    if allowed:
+        return f"Nothing in the catalogue meets every constraint. A{allowed[1:]}"
     if broken:
-        closest = min(broken, key=lambda o: (len(o.breaches), o.breaches[0].excess, title(o.candidate)))
+        closest = min(broken, key=lambda option: (closeness(option), title(option.candidate)))
         sentences = "; ".join(breach.sentence for breach in closest.breaches)
         relaxed = " and ".join(breach.relax for breach in closest.breaches if breach.relax)
         advice = f" Allow {relaxed}." if relaxed else ""

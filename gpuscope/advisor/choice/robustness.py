@@ -128,7 +128,8 @@ def _winner(field: Field, scaled: Callable[[Entry], Figures], limits: Constraint
             best = (key, index)
     if field.at_hand is not None:
         hand = scaled(field.at_hand)
-        if not broken(hand, limits) and keeps(hand, fastest_single(figures), doubts(hand, limits), limits):
+        alone = best is None
+        if not broken(hand, limits) and keeps(hand, fastest_single(figures), doubts(hand, limits), limits, alone=alone):
             return field.at_hand.option
     return None if best is None else field.entries[best[1]].option
 

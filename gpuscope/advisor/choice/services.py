@@ -9,6 +9,7 @@ import msgspec
 
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.catalogue.specs import GpuSpec
+from gpuscope.advisor.choice.building import cpu_candidate, gpu_candidate
 from gpuscope.advisor.choice.constraints import BUY, MOST_GPUS, RENT
 from gpuscope.advisor.choice.explain import Parts
 from gpuscope.advisor.choice.hardware import Refusal, rejected
@@ -95,18 +96,8 @@ class Services:
         if cpu is None or plan.serving is None or plan.fits is False:
             return None
         way = Way(RENT, ALONE, self._machines(plan, 1, 1), listing)
-        candidate = Candidate(
-            gpu=None,
-            cpu=cpu.id,
-            count=0,
-            nodes=way.machines,
-            acquisition=RENT,
-            precision=variant.job.precision,
-            fits=plan.fits,
-            memory=CandidateMemory(
-                needed_bytes=None if plan.need is None else plan.need.needed_bytes, available_bytes=memory
-            ),
-        )
+        room = CandidateMemory(needed_bytes=_needed(plan), available_bytes=memory)
+        candidate = cpu_candidate(cpu, way, variant.job.precision, plan.fits, room)
         return self._judged(candidate, variant, plan, way, None, way.machines)
 
     def _why_out_of_reach(self, gpu: GpuSpec, count: int, variants: list[Variant]) -> Refusal:
@@ -129,22 +120,8 @@ class Services:
         return more, self._predictions.service(variant, gpu, more.topology, self._target, way.share)
 
     def _option(self, gpu: GpuSpec, way: Way, variant: Variant, plan: ServingPlan) -> Option:
-        topology = way.topology
-        candidate = Candidate(
-            gpu=gpu.id,
-            gpu_name=gpu.name,
-            count=topology.gpus,
-            nodes=topology.nodes,
-            acquisition=way.acquisition,
-            precision=variant.job.precision,
-            layout=plan.layout,
-            fits=plan.fits,
-            memory=CandidateMemory(
-                needed_bytes=None if plan.need is None else plan.need.needed_bytes,
-                available_bytes=_available(variant, gpu, way.share),
-            ),
-            interconnect="" if topology.intra is None else topology.intra.name,
-        )
+        memory = CandidateMemory(needed_bytes=_needed(plan), available_bytes=_available(variant, gpu, way.share))
+        candidate = gpu_candidate(gpu, way, variant.job.precision, plan.layout, plan.fits, memory)
         return self._judged(candidate, variant, plan, way, gpu, way.machines)
 
     def _machines(self, plan: ServingPlan, gpus: int, machines: int) -> int:
@@ -188,6 +165,10 @@ class Services:
             if watts is not None:
                 return watts, how
         return power_watts(variant.job, gpu, count)
+
+
+def _needed(plan: ServingPlan) -> Range | None:
+    return None if plan.need is None else plan.need.needed_bytes
 
 
 def _available(variant: Variant, gpu: GpuSpec, share: float) -> int:

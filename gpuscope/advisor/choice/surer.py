@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from gpuscope.advisor.choice.constraints import BUY, KEEP
 from gpuscope.advisor.choice.naming import hardware
-from gpuscope.advisor.choice.options import Option
+from gpuscope.advisor.choice.options import Option, closeness
 from gpuscope.advisor.cost.purchase import QUOTE
 from gpuscope.advisor.job.job import Job
 from gpuscope.advisor.timing.uncertainty import Doubt, codes, combined, doubt
@@ -22,25 +22,57 @@ _REPLACED: dict[str, str | None] = {
     "stage_change": None,
     "compile_change": None,
     "gpu_to_gpu_whole": "gpu_to_gpu_rated",
+    "gpu_to_gpu": "gpu_to_gpu_rated",
+    "specified_only": None,
     "no_gpu_run": "gpu_to_gpu_rated",
 }
-"""Doubts that a run of the person's own removes → the doubt that is left instead."""
+"""Doubts that a measurement of the person's own removes → the doubt that is left instead."""
 
 
-def improvements(chosen: Option, job: Job) -> tuple[Improvement, ...]:
+def improvements(
+    chosen: Option, passed: Sequence[Option], broken: Sequence[Option], job: Job
+) -> tuple[Improvement, ...]:
     """Measurements and questions, those of the time with the narrowest range first.
+
+    To keep a machine is as sure as what is known of the best that could take its place.
 
     Args:
         chosen: the recommended option.
+        passed: those that meet the limits, best first.
+        broken: those that break one.
         job: in the stage and precision that were wanted first.
     """
-    of_time = sorted(_of_time(chosen, job), key=lambda each: (each.width_then or math.inf, each.action))
-    return (*of_time, *_of_memory(chosen), *_of_price(chosen))
+    if chosen.candidate.acquisition != KEEP:
+        return _of_option(chosen, job)
+    rival = passed[0] if passed else min(broken, key=closeness, default=None)
+    return (*_of_work(chosen), *_of_few_steps(job), *(() if rival is None else _of_option(rival, job)))
+
+
+def _of_option(option: Option, job: Job) -> tuple[Improvement, ...]:
+    of_time = sorted(_of_time(option, job), key=lambda each: (each.width_then or math.inf, each.action))
+    return (*of_time, *_of_memory(option), *_of_price(option))
+
+
+def _of_work(kept: Option) -> Iterator[Improvement]:
+    if not kept.figures.total_known:
+        action = "say how much work there is in all, in steps, samples or epochs"
+        why = "whether another machine is worth its price depends on it"
+        yield Improvement(input="work", action=action, sentence=f"S{action[1:]}: {why}.")
+
+
+def _of_few_steps(job: Job) -> Iterator[Improvement]:
+    """The machine at hand is known by its own steps, if there were enough of them."""
+    steady = job.footprint.steps.steady_count
+    if job.ran and steady is not None and steady < _STEPS:
+        action = f"run {_STEPS} steps under gpuscope where the job runs now"
+        yield Improvement(
+            input="time", action=action, sentence=f"R{action[1:]}: only {steady} steady ones were recorded."
+        )
 
 
 def _of_time(chosen: Option, job: Job) -> Iterator[Improvement]:
     candidate, doubts = chosen.candidate, chosen.parts.single.doubts
-    if candidate.acquisition == KEEP or candidate.serving is not None:
+    if candidate.serving is not None:
         return
     if candidate.step_time_s is None:
         yield Improvement(
@@ -56,14 +88,19 @@ def _of_time(chosen: Option, job: Job) -> Iterator[Improvement]:
         if code in named:
             yield from _narrower(chosen, _without(doubts, code, job), action)
     if candidate.gpu is not None and "measured_here" not in named:
-        action = f"run {_STEPS} steps in {candidate.precision} on {hardware(candidate)} itself"
+        given = "give that run with --target-run" if candidate.count == 1 else "ask for advice on that run"
+        action = f"run {_STEPS} steps in {candidate.precision} on {hardware(candidate)} itself and {given}"
         yield from _narrower(chosen, (doubt("measured_here", job.calibration),), action, whole=True)
 
 
 def _actions(chosen: Option, job: Job) -> dict[str, str]:
     """By the code of the doubt that they remove."""
     here = f"run {_STEPS} steps"
+    cards = dict.fromkeys((chosen.candidate.gpu_name, None if job.source_gpu is None else job.source_gpu.name))
+    rates = f"measure the rates of {' and '.join(card for card in cards if card)} and give them with --rates"
     return {
+        "gpu_to_gpu": rates,
+        "specified_only": rates,
         "precision_change": f"{here} in {chosen.candidate.precision} where the job runs now",
         "stage_change": f"{here} of {job.stage} where the job runs now",
         "compile_change": f"{here} compiled as they will be",
@@ -87,7 +124,9 @@ def _narrower(chosen: Option, left: Sequence[Doubt], action: str, *, whole: bool
     rest = 0.0 if whole else max(0.0, math.log(now) ** 2 - before**2)
     then = math.exp(math.sqrt(rest + after**2))
     if then < 1 + (now - 1) * _TELLING:
-        sentence = f"{action[:1].upper()}{action[1:]}: range of the time ±{now - 1:.0%} → ±{then - 1:.0%}."
+        whose = hardware(chosen.candidate) if chosen.candidate.count else "the CPU instance"
+        effect = f"range of the time on {whose} ±{now - 1:.0%} → ±{then - 1:.0%}"
+        sentence = f"{action[:1].upper()}{action[1:]}: {effect}."
         yield Improvement(input="time", action=action, sentence=sentence, width_now=now, width_then=then)
 
 

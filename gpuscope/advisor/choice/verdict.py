@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gpuscope.advisor.choice.constraints import BUY
-from gpuscope.advisor.choice.keeping import FASTEST, IN_TIME, SHORT, SHORT_JOB_S, fastest_single, keeps
+from gpuscope.advisor.choice.keeping import FASTEST, IN_TIME, ONLY, SHORT, fastest_single, keeps
 from gpuscope.advisor.choice.naming import purchase_words, service_words, title
 from gpuscope.advisor.choice.options import Option
 from gpuscope.advisor.job.work import compared_cost
@@ -15,9 +15,6 @@ from gpuscope.domain.money import format_amount, format_amount_range
 from gpuscope.domain.recommendation import Candidate, Constraints, Verdict
 from gpuscope.domain.units import format_duration, format_duration_range
 
-FIX_FIRST_SHARE = 0.5
-"""From this share of the predicted step on, waiting for data decides the speed, and no GPU helps."""
-
 
 class Decision(NamedTuple):
     """What to do."""
@@ -25,6 +22,8 @@ class Decision(NamedTuple):
     verdict: Verdict
     sentence: str
     chosen: Option | None
+    alone: bool = False
+    """Only the machine at hand meets the limits."""
 
 
 def decide(ranked: Sequence[Option], at_hand: Option | None, constraints: Constraints) -> Decision | None:
@@ -35,54 +34,39 @@ def decide(ranked: Sequence[Option], at_hand: Option | None, constraints: Constr
         at_hand: the machine of the run, when it breaks no constraint.
         constraints: for what was asked.
     """
-    kept = None if at_hand is None else _why_keep(at_hand, ranked, constraints)
-    if at_hand is not None and kept is not None:
-        enough = at_hand.candidate.count == 0
-        verdict = Verdict.CPU_IS_ENOUGH if enough else Verdict.KEEP
-        start = "The CPU that it ran on is enough" if enough else "Keep the GPU that it ran on"
-        return Decision(verdict, f"{start}: {kept}.", at_hand)
+    kept = None if at_hand is None else _kept(at_hand, ranked, constraints)
+    if kept is not None:
+        return kept
     if not ranked:
         return None
     return Decision(_verdict(ranked[0].candidate), _sentence(ranked[0], constraints), ranked[0])
 
 
-def is_soon_enough(decision: Decision, limits: Constraints) -> bool:
-    """Whether the chosen machine meets a deadline, or finishes a short job: then nothing has to become faster."""
-    if limits.deadline_s is not None:
-        return True
-    total = None if decision.chosen is None else decision.chosen.candidate.time_to_finish_s
-    return total is not None and total.mid <= SHORT_JOB_S
-
-
-def fix_first(decision: Decision, data_wait_s: float) -> Decision:
-    """The same choice, unless waiting for data would be most of its step: then that comes before any purchase.
-
-    Args:
-        decision: what was chosen.
-        data_wait_s: what a step waits for the data loader, on any machine with such a host.
-    """
-    chosen = decision.chosen
-    step = None if chosen is None else chosen.candidate.step_time_s
-    if step is None or data_wait_s <= step.mid * FIX_FIRST_SHARE:
-        return decision
-    sentence = (
-        f"Mend the input pipeline first: {data_wait_s / step.mid:.0%} of each step would be spent waiting for the data "
-        f"loader (try more worker processes). Then, if it is still needed: {decision.sentence}"
-    )
-    return decision._replace(verdict=Verdict.FIX_FIRST, sentence=sentence)
-
-
-def _why_keep(at_hand: Option, ranked: Sequence[Option], limits: Constraints) -> str | None:
-    """Why the machine at hand will do, in words; None when it will not, or others are worth their price."""
+def _kept(at_hand: Option, ranked: Sequence[Option], limits: Constraints) -> Decision | None:
+    """To stay where it is; None when that will not do, or others are worth their price."""
     others = fastest_single(option.figures for option in ranked)
-    why = keeps(at_hand.figures, others, len(at_hand.risks), limits)
+    why = keeps(at_hand.figures, others, len(at_hand.risks), limits, alone=not ranked)
+    if why is None:
+        return None
+    on_cpu = at_hand.candidate.count == 0
+    start = "Keep the GPU that it ran on"
+    if on_cpu:
+        start = "Keep the CPU that it ran on" if why == ONLY else "The CPU that it ran on is enough"
+    verdict = Verdict.CPU_IS_ENOUGH if on_cpu and why != ONLY else Verdict.KEEP
+    return Decision(verdict, f"{start}: {_why_words(why, at_hand, limits)}.", at_hand, alone=why == ONLY)
+
+
+def _why_words(why: str, at_hand: Option, limits: Constraints) -> str:
     total = at_hand.candidate.time_to_finish_s
     done = "" if total is None else f"it finishes in {format_duration_range(total)}"
     if why == IN_TIME and limits.deadline_s is not None:
         return f"{done}, within the deadline of {format_duration(limits.deadline_s)}, and costs nothing more"
     if why == SHORT:
         return f"{done}, which is not worth another machine"
-    return "no single GPU of the catalogue is predicted to be faster" if why == FASTEST else None
+    if why == FASTEST:
+        return "no single GPU of the catalogue is predicted to be faster"
+    risks = "".join(f", but {risk}" for risk in at_hand.risks)
+    return f"nothing in the catalogue meets every constraint{f'; {done}' if done else ''}{risks}"
 
 
 def _verdict(candidate: Candidate) -> Verdict:
