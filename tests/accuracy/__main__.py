@@ -8,11 +8,14 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
+from gpuscope.advisor.validation.outcome import Outcome
 from gpuscope.engine.validate import shipped_tables, validation
 from tests.accuracy import refit
 from tests.accuracy.document import document
+from tests.accuracy.left_out import coverages
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "accuracy-time.md"
 
@@ -30,8 +33,13 @@ def main(arguments: list[str]) -> int:
     else:
         problems += list(refit.differences(tables))
     print(f"Constants fitted in {time.monotonic() - started_s:.0f} s.", flush=True)
-    report = validation(progress=lambda done, parts, name: print(f"{done + 1} of {parts}: {name}", flush=True))
-    DOCUMENT.write_text(document(report.studies, report.decisions), encoding="utf-8")
+    outcomes: dict[str, Sequence[Outcome]] = {}
+    report = validation(
+        progress=lambda done, parts, name: print(f"{done + 1} of {parts}: {name}", flush=True),
+        seen=lambda rows: outcomes.setdefault(rows[0].study, rows),
+    )
+    covered = tuple(coverages(outcomes, shipped_tables().calibration))
+    DOCUMENT.write_text(document(report.studies, report.decisions, covered), encoding="utf-8")
     problems += [f"{study.name} failed: {study.failure}" for study in report.studies if study.failure]
     for problem in problems:
         print(problem, file=sys.stderr)

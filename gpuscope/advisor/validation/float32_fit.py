@@ -4,9 +4,10 @@ The class constants come from image models in mixed precision. Two kinds of kern
 
 - Operators that only move memory, timed one at a time: the vector rate is that of a large elementwise operator in FP32,
   so that its share is 1 by definition, and layer norms read their rows twice, once for the moments and once to write
-  (in mixed precision the first reading is of 16 bits). Softmax reaches in FP32 what it does in mixed precision.
-  Batch norms were not published by themselves: forward they are elementwise operators with a factor for each channel,
-  and get their rate (image models, in which a ReLU follows each, tell only what the two reach together).
+  (shares from mixed precision, where tensors may have 16 bits, do not show it). Softmax reaches in FP32 what it does in
+  mixed precision. Batch norms were not published by themselves: forward they are elementwise operators with a factor
+  for each channel, and get their rate (image models, in which a ReLU follows each, tell only what the two reach
+  together).
 - Products: rates in FP32 are those of single kernels; a language model's products follow each other, at the clock that
   the card holds meanwhile.
 

@@ -1,14 +1,8 @@
-"""Widths of the ranges of whole steps, new cards and several GPUs: split conformal prediction in the logarithm.
-
-A range is made of several doubts whose squares add up in the logarithm. Of each published row it is known how far the
-prediction was off and how wide its range was; so the width that one doubt needs there is what the others leave open.
-The width that ships holds 90% of all rows, and 82% of every GPU's and every family's in each study with enough rows.
-"""
+"""Widths of the ranges of whole steps, new cards and several GPUs (`widths`)."""
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -17,7 +11,6 @@ import msgspec
 from gpuscope.advisor.calibration.model import Calibration, Interval
 from gpuscope.advisor.calibration.writing import write_intervals
 from gpuscope.advisor.timing.uncertainty import doubt
-from gpuscope.advisor.validation.goals import STRATUM_ROWS
 from gpuscope.advisor.validation.outcome import Outcome
 from gpuscope.advisor.validation.studies import (
     lambda_training,
@@ -31,9 +24,8 @@ from gpuscope.advisor.validation.studies import (
     v100_to_a100,
 )
 from gpuscope.advisor.validation.tables import Tables
-from gpuscope.advisor.validation.timm_widths import COVERED, conformal_quantile
+from gpuscope.advisor.validation.widths import Need, left_open, width_of_all
 
-_COVERED_OF_A_PART = 0.82
 _LEAST_FACTOR = 1.02
 _SOURCE = "errors on published rows that were held out: "
 # Specifications of one new card are those of a pair of cards by one maker; other new generations were further off
@@ -97,22 +89,15 @@ def _width(
         changed: other doubts that they all carry, with the factors that these get now.
     """
     replaced = {code: 1.0, **(changed or {})}
-    everything: list[float] = []
-    needed: dict[str, list[float]] = defaultdict(list)
+    needs = []
     for outcome in outcomes:
         if outcome.predicted is not None and outcome.log_ratio is not None:
             others = _squared_log(outcome.predicted.high / outcome.predicted.mid)
             for each, factor in replaced.items():
                 others += _squared_log(factor) - _squared_log(doubt(each, shipped).factor)
-            left = math.sqrt(max(0.0, outcome.log_ratio**2 - max(0.0, others)))
-            everything.append(left)
-            needed[f"{outcome.study} {outcome.gpu}"].append(left)
-            needed[f"{outcome.study} {outcome.family}"].append(left)
-    width = conformal_quantile(everything, COVERED)
-    for values in needed.values():
-        if len(values) >= STRATUM_ROWS:
-            width = max(width, conformal_quantile(values, _COVERED_OF_A_PART))
-    return Interval(factor=max(_LEAST_FACTOR, math.exp(width)), rows=len(everything), source=_SOURCE + what)
+            needs.append(Need(outcome.study, outcome.gpu, outcome.family, left_open(outcome.log_ratio, others)))
+    factor = max(_LEAST_FACTOR, math.exp(width_of_all(needs)))
+    return Interval(factor=factor, rows=len(needs), source=_SOURCE + what)
 
 
 def _squared_log(factor: float) -> float:

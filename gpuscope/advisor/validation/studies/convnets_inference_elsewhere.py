@@ -29,7 +29,7 @@ TRIED = (
     "The tail is FP32 on the T4: 3×3 convolutions multiply less there than plain products (Winograd's transform), "
     "which spares power as well as time, by how much its specifications do not tell. Without the limit by power the T4 "
     "is 12% too fast in 16 bits and 9% in FP32, instead of 14 and 31% too slow: its watts hold convolutions down by "
-    "less than the best published product says (24 TFLOP/s in 16 bits) and by more than nothing (42). With the higher "
+    "less than the best published product says (24 TFLOP/s in 16 bits) and by more than nothing (51). With the higher "
     "one language models, which are mostly products, would be 1.4 to 1.8 times too fast there (neusight-models)."
 )
 

@@ -13,7 +13,7 @@ from gpuscope.advisor.timing.device_rates import DeviceRates, cpu_rates, gpu_rat
 from gpuscope.advisor.timing.roofline import ops_seconds
 from gpuscope.advisor.validation.class_fit import Constants, Rows, Sample, fit
 from gpuscope.advisor.validation.op_tables import ModelTable, load_op_tables
-from gpuscope.advisor.validation.timm_widths import conformal_quantile
+from gpuscope.advisor.validation.widths import conformal_quantile
 from gpuscope.errors import CatalogueError
 
 RESOURCES = paths.resources_dir()
