@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from gpuscope.domain.base import Value
-from gpuscope.domain.footprint import Communication, PeakAt
+from gpuscope.domain.footprint import Communication, PeakAt, Spread
+
+KINETO, NSIGHT = "kineto", "nsight"
+"""Whose recording a trace is: PyTorch's profiler's, or Nsight Systems'."""
 
 
 class TracedDevice(Value, frozen=True, kw_only=True):
@@ -75,9 +78,19 @@ class TracedMemory(Value, frozen=True, kw_only=True):
     """The events have no totals (torch before 1.11): figures count from the beginning of the trace."""
 
 
+class TracedMetric(Value, frozen=True, kw_only=True):
+    """One of the GPU's counters, sampled over the whole of a recording."""
+
+    device: int
+    name: str
+    """graphics_engine, sm, tensor or dram"""
+    percent: Spread
+
+
 class TraceDetails(Value, frozen=True, kw_only=True):
     """One profiler trace."""
 
+    source: str = KINETO
     events: int
     lost_events: int = 0
     cut: bool = False
@@ -94,7 +107,7 @@ class TraceDetails(Value, frozen=True, kw_only=True):
     """Those that did something."""
     steps: tuple[TracedStep, ...] = ()
     steps_marked_by: str | None = None
-    """ProfilerStep, the optimizer's calls, or null: the trace does not mark steps."""
+    """ProfilerStep, the optimizer's calls, NVTX ranges, or null: the trace does not mark steps."""
     optimizer: str | None = None
     """Class of the one whose calls the trace marks."""
     data_loader_s: float | None = None
@@ -106,6 +119,9 @@ class TraceDetails(Value, frozen=True, kw_only=True):
     memory: tuple[TracedMemory, ...] = ()
     communication: tuple[Communication, ...] = ()
     """Of one step."""
+    metrics: tuple[TracedMetric, ...] = ()
+    host_to_device_bytes: float | None = None
+    """Copied to the GPUs in one step; null where nothing tells."""
 
 
 class Holder(Value, frozen=True, kw_only=True):

@@ -4,39 +4,41 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from gpuscope.domain.base import Range
 from gpuscope.domain.footprint import (
-    DEVICE_UNKNOWN,
     Batch,
     Breakdown,
-    Finding,
     Footprint,
     FootprintDevice,
+    InputOutput,
     Memory,
     Op,
     PeakAt,
     Provenance,
     RankFootprint,
+    Spread,
     Steps,
     TimePerStep,
+    Utilization,
     Workload,
 )
-from gpuscope.domain.imported import ImportedDetails, TraceDetails
+from gpuscope.domain.imported import NSIGHT, ImportedDetails, TraceDetails
 from gpuscope.domain.ops import classify
 from gpuscope.engine.advise import catalogue
-from gpuscope.engine.findings import FEW_STEPS
 from gpuscope.engine.footprint_steps import steps_summary, time_per_step
 from gpuscope.engine.footprint_workload import workload_of
+from gpuscope.engine.framework_findings import framework_findings
 from gpuscope.engine.run_facts import ProcessFacts, process_facts
 from gpuscope.importers.pytorch.trace_memory import HOST
 from gpuscope.store.reader import SessionReader
 
 DETAILS = "import_details"
 _TRACE, _ALLOCATOR = "profiler trace", "PyTorch's caching allocator, as the file shows it"
+_DRIVER = "what the program took from the driver, added up"
 _MATRIX_CLASSES = frozenset({"gemm", "convolution", "depthwise_convolution", "attention"})
 
 
@@ -66,9 +68,11 @@ def with_framework_files(footprint: Footprint, reader: SessionReader) -> Footpri
         memory=_memory(footprint.memory, processes, details),
         ops=ops,
         communication=trace.communication if trace is not None else (),
+        utilization=_utilization(footprint.utilization, details),
+        io=InputOutput(host_to_device_bytes_per_step=trace.host_to_device_bytes if trace is not None else None),
         ranks=_ranks(processes, details),
     )
-    findings = tuple(_findings(extended, details))
+    findings = tuple(framework_findings(extended, details))
     return msgspec.structs.replace(
         extended, findings=findings, provenance={**footprint.provenance, **_provenance(extended, trace)}
     )
@@ -95,6 +99,22 @@ def _workload(facts: ProcessFacts, ops: Sequence[Op], devices: Sequence[Footprin
         workload,
         stage="training" if backward else "inference",
         precision=msgspec.structs.replace(workload.precision, compute=compute),
+    )
+
+
+def _utilization(samples: Utilization, details: ImportedDetails) -> Utilization:
+    """With the counters that were sampled: of the GPU that was busiest by them."""
+    best: dict[str, Spread] = {}
+    for metric in (metric for trace in details.traces for metric in trace.metrics):
+        known = best.get(metric.name)
+        if known is None or metric.percent.mean > known.mean:
+            best[metric.name] = metric.percent
+    return msgspec.structs.replace(
+        samples,
+        gpu=best.get("graphics_engine", samples.gpu),
+        sm=best.get("sm"),
+        tensor=best.get("tensor"),
+        dram=best.get("dram"),
     )
 
 
@@ -182,56 +202,11 @@ def _ranks(processes: Sequence[ProcessFacts], details: ImportedDetails) -> tuple
     )
 
 
-def _findings(footprint: Footprint, details: ImportedDetails) -> Iterator[Finding]:
-    if not details.traces:
-        yield Finding(
-            code="job_not_seen",
-            sentence="The file shows the memory, not the work: operators, step time and batch size are not in it.",
-            evidence="It is a snapshot or a summary of PyTorch's memory.",
-            remedy="Import a profiler trace of the same job with it, or run the job under `gpuscope run` once.",
-        )
-        return
-    if not footprint.devices and any(trace.vendor for trace in details.traces):
-        yield Finding(
-            code=DEVICE_UNKNOWN,
-            sentence="The job called a GPU's driver, but the trace shows nothing of what the GPU did.",
-            evidence="It has launches and no kernels.",
-            remedy="Profile with ProfilerActivity.CUDA among the activities.",
-        )
-    if footprint.steps.count is None:
-        yield Finding(
-            code="steps_not_marked",
-            sentence="The trace does not mark steps: everything in it counts as one step, and step time is unknown.",
-            evidence="It has neither ProfilerStep nor three calls of an optimizer.",
-            remedy="Call profiler.step() at the end of each step while profiling.",
-        )
-    elif (footprint.steps.steady_count or 0) < FEW_STEPS:
-        yield Finding(
-            code="few_steps",
-            sentence=f"The trace has {footprint.steps.count} steps, slowed by the profiler: step time is less sure.",
-            evidence=f"{footprint.steps.steady_count} of them count",
-            remedy="Run the job under `gpuscope run`, which measures steps without a profiler.",
-        )
-    if not any(op.flops for op in footprint.ops):
-        yield Finding(
-            code="no_shapes",
-            sentence="The trace has no shapes of operators: FLOPs and bytes are unknown.",
-            evidence="Its operators have no Input Dims.",
-            remedy="Record it with torch.profiler.profile(record_shapes=True).",
-        )
-    if any(trace.cut or trace.lost_events for trace in details.traces):
-        yield Finding(
-            code="trace_incomplete",
-            sentence="Part of the trace is lost: times and counts are lower bounds.",
-            evidence=f"{sum(trace.lost_events for trace in details.traces)} events could not be read.",
-            remedy="Copy or record the trace again.",
-        )
-
-
 def _provenance(footprint: Footprint, trace: TraceDetails | None) -> dict[str, Provenance]:
+    taken = _DRIVER if trace is not None and trace.source == NSIGHT else _ALLOCATOR
     figures: dict[str, tuple[object, str, str]] = {
         "/memory/peak_allocated_bytes": (footprint.memory.peak_allocated_bytes, "measured", _ALLOCATOR),
-        "/memory/peak_reserved_bytes": (footprint.memory.peak_reserved_bytes, "measured", _ALLOCATOR),
+        "/memory/peak_reserved_bytes": (footprint.memory.peak_reserved_bytes, "measured", taken),
     }
     if trace is not None:
         marked = f"ranges that {trace.steps_marked_by} marks; at least the GPU's busy time; slowed by the profiler"

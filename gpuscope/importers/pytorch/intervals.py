@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 def union(starts: Sequence[float] | Floats, durations: Sequence[float] | Floats) -> tuple[Floats, Floats]:

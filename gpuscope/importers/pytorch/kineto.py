@@ -10,6 +10,7 @@ import msgspec
 from gpuscope.domain.imported import TraceDetails
 from gpuscope.errors import UsageError
 from gpuscope.importers.compressed import Pieces
+from gpuscope.importers.content import Content
 from gpuscope.importers.pytorch.json_stream import EventStream
 from gpuscope.importers.pytorch.trace_columns import TraceColumns
 from gpuscope.importers.pytorch.trace_memory import memory_of
@@ -37,7 +38,7 @@ def _is_long_header(head: str) -> bool:
     return head.lstrip().startswith("{") and '"schemaVersion"' in head and '"deviceProperties"' in head
 
 
-def read(data: bytes, progress: Progress | None = None) -> Reading:
+def read(data: Content, progress: Progress | None = None) -> Reading:
     """Read a whole trace; what cannot be read is left out and noted, with its place.
 
     Args:
@@ -99,7 +100,7 @@ def _conclude(reading: Reading, columns: TraceColumns, facts: dict[str, Any]) ->
         memory=memory_of(columns, nesting),
         communication=communication_of(columns, work, bounds),
     )
-    rows = operator_rows(columns, nesting, work.operator, work.launched.duration_us, bounds, work.launched.at_us)
+    rows = operator_rows(columns, nesting, work, bounds)
     base_s = _base_s(facts, columns)
     reading.zone_known = base_s is not None
     reading.rows = columns.events
@@ -108,14 +109,14 @@ def _conclude(reading: Reading, columns: TraceColumns, facts: dict[str, Any]) ->
     return details
 
 
-def _properties(facts: dict[str, Any]) -> dict[int, tuple[str, int | None]]:
+def _properties(facts: dict[str, Any]) -> dict[int, tuple[str | None, int | None]]:
     """Name and memory of each device that the trace lists."""
     listed = facts.get("deviceProperties")
-    found = {}
+    found: dict[int, tuple[str | None, int | None]] = {}
     for number, entry in enumerate(listed if isinstance(listed, list) else []):
         if isinstance(entry, dict):
             index, memory = _whole(entry.get("id")), _whole(entry.get("totalGlobalMem"))
-            found[number if index is None else index] = (str(entry.get("name") or "unknown GPU"), memory or None)
+            found[number if index is None else index] = (str(entry.get("name") or "") or None, memory or None)
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpuscope.domain.device import Device
-from gpuscope.domain.imported import TracedDevice, TraceDetails
+from gpuscope.domain.imported import KINETO, TracedDevice, TraceDetails
 from gpuscope.importers.pytorch import intervals
 from gpuscope.importers.pytorch.trace_columns import Spans, TraceColumns
 from gpuscope.importers.pytorch.trace_memory import CPU, HOST, allocated_over_time
@@ -98,7 +98,8 @@ def events_of(
             wall_s=start_s, kind="process_start", data={"rank": details.rank, "world_size": details.world_size}
         )
     )
-    add(ImportedEvent(wall_s=start_s, kind="framework", data={"name": "pytorch", "version": None}))
+    framework = "pytorch" if details.source == KINETO else None
+    add(ImportedEvent(wall_s=start_s, kind="framework", data={"name": framework, "version": None}))
     for device in details.devices:
         data = {"type": "cuda", "index": device.index, "name": device.name, "uuid": None}
         add(ImportedEvent(wall_s=start_s, kind="device", data={**data, "memory_bytes": device.memory_bytes}))
@@ -113,7 +114,8 @@ def events_of(
     if rows:
         add(ImportedEvent(wall_s=start_s, kind="ops", data={"step": 0, "device_type": "cuda", "rows": rows}))
     for memory in details.memory:
-        if memory.peak_allocated_bytes is not None and memory.device != HOST:
+        known = memory.peak_allocated_bytes is not None or memory.peak_reserved_bytes is not None
+        if known and memory.device != HOST:
             peaks = {
                 "peak_allocated_bytes": memory.peak_allocated_bytes,
                 "peak_reserved_bytes": memory.peak_reserved_bytes,

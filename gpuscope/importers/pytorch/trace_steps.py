@@ -46,16 +46,28 @@ class Steps:
 
 
 def steps_of(columns: TraceColumns, launched: Launched) -> Steps:
-    """The steps of the process that marked most of them.
+    """The steps of the process that marked most of them; none where nothing marks them."""
+    named = _profiler_steps(columns)
+    if named:
+        return steps_between(named, BY_PROFILER, columns, launched)
+    named = _optimizer_steps(columns)
+    return steps_between(named, BY_OPTIMIZER, columns, launched) if named else Steps()
+
+
+def steps_between(
+    named: list[tuple[str, float, float]], marked_by: str, columns: TraceColumns, launched: Launched
+) -> Steps:
+    """Steps with known bounds.
 
     A step's range may be another process's than its operators' (a wrapper that traces for its child): what belongs to
     a step is told by time alone.
+
+    Args:
+        named: name, beginning and end (µs) of each, in order; at least one.
+        marked_by: what marks them.
+        columns: the trace.
+        launched: the work of all GPUs.
     """
-    named, marked_by = _profiler_steps(columns), BY_PROFILER
-    if not named:
-        named, marked_by = _optimizer_steps(columns), BY_OPTIMIZER
-    if not named:
-        return Steps()
     operators = np.sort(np.array(columns.operators.start_us))
     order = np.argsort(launched.at_us, kind="stable")
     sorted_at = launched.at_us[order]

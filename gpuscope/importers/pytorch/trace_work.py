@@ -11,10 +11,9 @@ import numpy as np
 from gpuscope.domain.footprint import Communication
 from gpuscope.domain.imported import TracedDevice, TracedName
 from gpuscope.importers.pytorch import intervals
-from gpuscope.importers.pytorch.intervals import Floats
+from gpuscope.importers.pytorch.intervals import Floats, Integers
 from gpuscope.importers.pytorch.trace_columns import Spans, TraceColumns, is_communication
 from gpuscope.importers.pytorch.trace_nesting import NOBODY, Nesting
-from gpuscope.importers.pytorch.trace_rows import Integers
 from gpuscope.importers.pytorch.trace_steps import Launched
 
 WORK = ("kernel", "copy", "set")
@@ -90,7 +89,7 @@ def _looked_up(known: Integers, wanted: Integers) -> Integers:
     return np.where((known[order[places]] == wanted) & (wanted >= 0), order[places], NOBODY)
 
 
-def devices_of(columns: TraceColumns, properties: dict[int, tuple[str, int | None]]) -> tuple[TracedDevice, ...]:
+def devices_of(columns: TraceColumns, properties: dict[int, tuple[str | None, int | None]]) -> tuple[TracedDevice, ...]:
     """The GPUs that did something.
 
     Args:
@@ -104,7 +103,7 @@ def devices_of(columns: TraceColumns, properties: dict[int, tuple[str, int | Non
 
 
 def _device(
-    columns: TraceColumns, index: int, kinds: dict[str, Spans], properties: dict[int, tuple[str, int | None]]
+    columns: TraceColumns, index: int, kinds: dict[str, Spans], properties: dict[int, tuple[str | None, int | None]]
 ) -> TracedDevice:
     kernels, copies, sets, ranges = (kinds.get(kind, Spans()) for kind in ("kernel", "copy", "set", "gpu_range"))
     start, duration = _all(kernels, copies, sets)

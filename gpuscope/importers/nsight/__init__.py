@@ -1,0 +1,1 @@
+"""Recordings of NVIDIA's Nsight Systems, as its SQLite export holds them."""
