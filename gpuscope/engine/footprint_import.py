@@ -43,7 +43,7 @@ _NO_JOB = Finding(
 
 def imported_footprint(reader: SessionReader) -> Footprint:
     """Devices in use, memory, utilisation and energy; what the file does not hold is null."""
-    timeline = Timeline(reader.manifest.created_monotonic_s).extend(frame for _, frame in reader.frames())
+    timeline = reader.timeline()
     used = [device for device in reader.devices() if _was_used(timeline, device)]
     uuids = [device.uuid for device in used]
     energy, how = measures.energy(timeline, uuids, 0.0, timeline.end_s, 0)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from gpuscope import __version__, paths
 from gpuscope.domain.device import Host
@@ -19,17 +19,26 @@ from gpuscope.engine.footprint_framework import DETAILS
 from gpuscope.engine.footprint_import import IMPORTED
 from gpuscope.engine.import_columns import remember, remembered
 from gpuscope.engine.import_frames import devices_of, frames_of, start_of
-from gpuscope.engine.input_file import is_pipe, read_bounded
+from gpuscope.engine.import_tracks import write_tracks
+from gpuscope.engine.input_file import is_pipe, opened
 from gpuscope.engine.manifest import default_session_name
 from gpuscope.errors import UsageError
+from gpuscope.importers.compressed import head_of
 from gpuscope.importers.mapped_csv import heading as heading_of_table
 from gpuscope.importers.reading import Progress, Reading, Track
 from gpuscope.importers.recognise import read
-from gpuscope.store.schema import SQLITE_MAGIC, SUFFIX
+from gpuscope.store.schema import SUFFIX, is_session_header
 from gpuscope.store.writer import SessionWriter, delete_session
 
-MOST_BYTES = 768 * 1024**2
-"""Of a file; it is read into memory."""
+SESSION_HEADER_BYTES = 100
+HEAD_BYTES = 100_000
+"""Of a table; its heading is in them."""
+MOST_BYTES = 8 * 1024**3
+"""Of a file; what a reader does not read piece by piece has to be much smaller."""
+
+ImportProgress = Callable[[Path | None, float], None]
+"""Is told a file and the share of it that was read, then None and the share of the session that was written. To cancel,
+it raises: nothing is left then."""
 
 
 def read_file(path: Path, mapping: dict[str, str] | None = None, progress: Progress | None = None) -> Reading:
@@ -43,30 +52,37 @@ def read_file(path: Path, mapping: dict[str, str] | None = None, progress: Progr
     Raises:
         UsageError: it cannot be read, is too large, or is of no known kind.
     """
-    data = read_bounded(path, MOST_BYTES)
-    heading = heading_of_table(data)
-    said = mapping or remembered(heading)
-    reading = read(data, str(path), said, progress)
+    with opened(path, MOST_BYTES) as data:
+        heading = heading_of_table(head_of(data, HEAD_BYTES))
+        said = mapping or remembered(heading)
+        reading = read(data, str(path), said, progress)
     if mapping:
         remember(heading, mapping)
     return reading
 
 
 def is_session(path: Path) -> bool:
-    """Whether a file is called a session, or is an SQLite database as sessions are, rather than some program's log."""
+    """Whether a file is called a session, or is one by its first bytes, rather than some program's recording."""
     if path.suffix == SUFFIX:
         return True
     if is_pipe(path):
         return False
     try:
         with path.open("rb") as file:
-            return file.read(len(SQLITE_MAGIC)) == SQLITE_MAGIC
+            return is_session_header(file.read(SESSION_HEADER_BYTES))
     except OSError:
         return True  # that it cannot be opened is best said by who opens sessions
 
 
-def import_to_sessions_folder(files: Sequence[Path]) -> tuple[Path, list[Reading]]:
+def import_to_sessions_folder(
+    files: Sequence[Path], mapping: dict[str, str] | None = None, progress: ImportProgress | None = None
+) -> tuple[Path, list[Reading]]:
     """Import files of one run under a name of their own in the sessions folder.
+
+    Args:
+        files: one or more.
+        mapping: what columns of an unknown table are; see `read_file`.
+        progress: see `ImportProgress`.
 
     Raises:
         UsageError, SessionError: see `import_files`.
@@ -74,14 +90,14 @@ def import_to_sessions_folder(files: Sequence[Path]) -> tuple[Path, list[Reading
     folder = paths.sessions_dir()
     folder.mkdir(parents=True, exist_ok=True)
     output = default_session_name(folder, files[0].stem)
-    return output, import_files(files, output)
+    return output, import_files(files, output, mapping, progress)
 
 
 def import_files(
     files: Sequence[Path],
     output: Path,
     mapping: dict[str, str] | None = None,
-    progress: Callable[[Path, float], None] | None = None,
+    progress: ImportProgress | None = None,
 ) -> list[Reading]:
     """Read files of one run and write them as one session.
 
@@ -89,7 +105,7 @@ def import_files(
         files: one or more; their clocks are taken to agree.
         output: the session, which must not exist.
         mapping: what columns of an unknown table are; see `read_file`.
-        progress: is told the share of each large file that was read; to cancel, it raises, and nothing is written.
+        progress: see `ImportProgress`.
 
     Returns:
         What was read of each, with notes on what was lost or assumed.
@@ -104,7 +120,7 @@ def import_files(
         raise UsageError(f"{', '.join(str(path) for path in files)}: no samples were found, so nothing was written.")
     writer = SessionWriter.create(output, _manifest(start_s, readings))
     try:
-        _fill(writer, readings)
+        _fill(writer, readings, (lambda _: None) if progress is None else partial(progress, None))
         writer.close()
     except BaseException:  # half an import is none
         with contextlib.suppress(Exception):
@@ -129,19 +145,20 @@ def _manifest(start_s: float, readings: Sequence[Reading]) -> Manifest:
 
 def _interval_s(track: Track) -> float:
     """Usual time between samples; 1 s where there is only one."""
-    gaps = sorted(later - earlier for earlier, later in itertools.pairwise(track.wall_s))
-    usual = gaps[len(gaps) // 2] if gaps else 1.0
+    gaps = np.sort(np.diff(track.times()))
+    usual = float(gaps[len(gaps) // 2]) if len(gaps) else 1.0
     return usual if usual > 0 else 1.0
 
 
-def _fill(writer: SessionWriter, readings: Sequence[Reading]) -> None:
+def _fill(writer: SessionWriter, readings: Sequence[Reading], progress: Progress) -> None:
     devices = devices_of(readings)
     for device in devices.values():
         writer.add_device(device)
-    end_s = 0.0
-    for frame in frames_of(readings, devices, writer.manifest.created_wall_s):
+    start_s = writer.manifest.created_wall_s
+    end_s = write_tracks(writer, readings, start_s, progress)
+    for frame in frames_of(readings, devices, start_s):
         writer.add_frame(frame)
-        end_s = frame.monotonic_s
+        end_s = max(end_s, frame.monotonic_s)
     for number, reading in enumerate(readings):
         _add_job(writer, f"import:{number}", reading)
         writer.add_event(0.0, IMPORTED, {"file": reading.description, "row_count": reading.rows})

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-from types import TracebackType
-from typing import Protocol, Self
+from typing import BinaryIO, Protocol
 
 
 class Content(Protocol):
@@ -27,17 +24,13 @@ class FileContent:
     became shorter gives what is there.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Open a file.
-
-        Raises:
-            OSError: it cannot be opened.
-        """
-        self._file = path.open("rb", buffering=0)
-        self._length = os.fstat(self._file.fileno()).st_size
+    def __init__(self, file: BinaryIO, length: int) -> None:
+        """Read a file that its owner keeps open; it is `length` bytes long."""
+        self._file = file
+        self._length = length
 
     def __len__(self) -> int:
-        """Its size in bytes when it was opened."""
+        """Its size in bytes at the beginning."""
         return self._length
 
     def __getitem__(self, part: slice, /) -> bytes:
@@ -53,13 +46,3 @@ class FileContent:
             pieces.append(piece)
             missing -= len(piece)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
-
-    def __enter__(self) -> Self:
-        """Itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the file."""
-        self._file.close()

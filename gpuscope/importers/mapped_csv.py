@@ -10,8 +10,9 @@ from gpuscope.domain.device import Device
 from gpuscope.domain.units import GIB, KIB, MIB
 from gpuscope.errors import UsageError
 from gpuscope.importers.cells import parse_cell
-from gpuscope.importers.monitors.wide_csv import SECONDS, TIME, Target, heading_of, read_rows
-from gpuscope.importers.reading import Note, Reading
+from gpuscope.importers.content import Content
+from gpuscope.importers.monitors.wide_csv import SECONDS, TIME, Target, heading_of, read_table
+from gpuscope.importers.reading import Note, Progress, Reading
 from gpuscope.importers.text import decode
 from gpuscope.importers.times import parse_time
 
@@ -75,18 +76,40 @@ class ColumnMeaning(NamedTuple):
     scale: float
 
 
-def read(data: bytes, mapping: Mapping[str, str]) -> Reading:
+def read(data: Content, mapping: Mapping[str, str], progress: Progress | None = None) -> Reading:
     """Read a table by its guess and the person's corrections.
 
     Args:
-        data: a CSV with one heading line and one row a moment.
+        data: a CSV with one heading line and one row a moment, compressed by gzip or not.
         mapping: column → field of `FIELDS`, `time`, `seconds` or `ignore`; columns that are not in it are guessed.
+        progress: is told the share that was read; to cancel, it raises.
 
     Raises:
         UsageError: it is no such table, a column of the mapping is not in it, or nothing in it is a figure of a GPU.
     """
-    lines = [line for line in decode(data)[0].split("\n") if line.strip()]
-    names = heading_of(lines[0]) if lines else []
+    reading = Reading(KIND, DESCRIPTION)
+    columns: list[ColumnMeaning] = []
+
+    def targets_of(names: list[str], first: list[str]) -> list[Target | None]:
+        columns.extend(_checked(names, first, mapping))
+        return [_target(column) for column in columns]
+
+    table = read_table(
+        reading,
+        data,
+        progress,
+        targets_of,
+        lambda key: Device(uuid=key, index=int(key.split()[-1]), name="unknown GPU"),
+    )
+    taken = [f"{column.column} = {column.meaning}" for column in columns if column.meaning != IGNORED]
+    guessed = not all(name in mapping for name in table.names)
+    check = " Guessed columns have to be checked: --map corrects them." if guessed else ""
+    reading.notes.append(Note(code="assumed", sentence=f"Columns: {'; '.join(taken)}.{check}"))
+    return reading
+
+
+def _checked(names: list[str], first: list[str], mapping: Mapping[str, str]) -> list[ColumnMeaning]:
+    """What each column is, where that makes a table of GPUs."""
     if len(names) > _MOST_COLUMNS:
         raise UsageError(f"The table has {len(names)} columns, more than the {_MOST_COLUMNS} that are read.")
     for column, meaning in mapping.items():
@@ -96,21 +119,13 @@ def read(data: bytes, mapping: Mapping[str, str]) -> Reading:
             raise UsageError(
                 f"{meaning!r} is nothing that a column can be: use {', '.join(FIELDS)}, time, seconds or ignore."
             )
-    columns = guess(lines, mapping)
-    targets = [_target(column) for column in columns]
-    if not any(target is not None and target.device for target in targets):
+    columns = guess(names, first, mapping)
+    if not any(column.meaning in FIELDS for column in columns):
         raise UsageError(
             "No column of the table looks like a figure of a GPU: say what they are with --map COLUMN=FIELD "
             f"(columns: {', '.join(names[:30])})."
         )
-    reading = Reading(KIND, DESCRIPTION)
-    read_rows(reading, lines[1:], targets, lambda key: Device(uuid=key, index=int(key.split()[-1]), name="unknown GPU"))
-    taken = [f"{column.column} = {column.meaning}" for column in columns if column.meaning != IGNORED]
-    guessed = (
-        "" if all(name in mapping for name in names) else " Guessed columns have to be checked: --map corrects them."
-    )
-    reading.notes.append(Note(code="assumed", sentence=f"Columns: {'; '.join(taken)}.{guessed}"))
-    return reading
+    return columns
 
 
 def heading(data: bytes) -> tuple[str, ...]:
@@ -120,18 +135,24 @@ def heading(data: bytes) -> tuple[str, ...]:
     return names if len(names) > 1 else ()
 
 
-def is_guessable(data: bytes) -> bool:
+def is_guessable(head: str) -> bool:
     """Whether a figure of a GPU is among a table's columns by the guess alone, and the rows have as many cells."""
-    lines = [line for line in decode(data[:100_000])[0].split("\n") if line.strip()][:2]
-    if len(lines) < 2 or len(heading_of(lines[0])) != len(heading_of(lines[1])) or len(heading_of(lines[0])) < 2:
+    lines = [line for line in head.split("\n") if line.strip()][:2]
+    if len(lines) < 2:
         return False
-    return any(column.meaning in FIELDS for column in guess(lines))
+    names, first = heading_of(lines[0]), heading_of(lines[1])
+    is_table = len(names) == len(first) and len(names) > 1
+    return is_table and any(column.meaning in FIELDS for column in guess(names, first))
 
 
-def guess(lines: list[str], mapping: Mapping[str, str] | None = None) -> list[ColumnMeaning]:
-    """What each column of a table is, by the person's word, else by its heading and its first value."""
-    names = heading_of(lines[0]) if lines else []
-    first = heading_of(lines[1]) if len(lines) > 1 else []
+def guess(names: list[str], first: list[str], mapping: Mapping[str, str] | None = None) -> list[ColumnMeaning]:
+    """What each column of a table is, by the person's word, else by its heading and its first value.
+
+    Args:
+        names: the heading.
+        first: the cells of the first row.
+        mapping: what the person said of some columns.
+    """
     known = mapping or {}
     return [_column(name, first[at] if at < len(first) else "", known.get(name)) for at, name in enumerate(names)]
 

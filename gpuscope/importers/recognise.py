@@ -9,6 +9,7 @@ from gpuscope.domain.units import format_bytes
 from gpuscope.errors import UsageError
 from gpuscope.importers import mapped_csv
 from gpuscope.importers.compressed import Pieces, archive_kind, bounded, head_of, is_gzip
+from gpuscope.importers.content import Content
 from gpuscope.importers.monitors import (
     dcgmi,
     gpustat,
@@ -19,6 +20,8 @@ from gpuscope.importers.monitors import (
     vendor_json,
     wide_logs,
 )
+from gpuscope.importers.nsight import database as sqlite_file
+from gpuscope.importers.nsight import sqlite_export
 from gpuscope.importers.out_of_memory.find import find_messages
 from gpuscope.importers.pytorch import kineto, memory_summary, snapshot
 from gpuscope.importers.reading import Note, Progress, Reading
@@ -27,10 +30,9 @@ from gpuscope.importers.smi import apps_csv, dmon, pmon, q_text, q_xml, query_cs
 from gpuscope.importers.text import decode
 
 _HEAD_BYTES = 65536
+_TAIL_BYTES = 256
 _MOST_WHOLE = 256 * 1024**2
 """Bytes (inflated) of what a reader takes as one text: it needs several times as much memory."""
-_MOST_ROWS = 768 * 1024**2
-"""A week of eight GPUs once a second are 500 MB."""
 _MOST_JSON = 64 * 1024**2
 """The same of JSON, whose values take more than their text."""
 _MOST_SNAPSHOT = 512 * 1024**2
@@ -49,20 +51,30 @@ class Reader(NamedTuple):
     """Given the beginning of the file as text."""
     read: Callable[[bytes], Reading]
     recognises_bytes: Callable[[bytes], bool] = lambda _: False
-    """Given the whole file; for what is no text."""
-    read_along: Callable[[bytes, Progress | None], Reading] | None = None
+    """Given the file's beginning and, where it is large, its end; for what is no text."""
+    read_along: Callable[[Content, Progress | None], Reading] | None = None
     """The same for files that take seconds: compressed or not, with progress."""
     most_bytes: int = _MOST_WHOLE
     """What is larger is refused, unless it is read along."""
+
+
+def _along(
+    description: str, recognises: Callable[[str], bool], read: Callable[[Content, Progress | None], Reading]
+) -> Reader:
+    """A reader of large files."""
+    return Reader(description, recognises, lambda data: read(data, None), read_along=read)
 
 
 READERS: tuple[Reader, ...] = (
     Reader(q_xml.DESCRIPTION, q_xml.recognises, q_xml.read),
     Reader(q_text.DESCRIPTION, q_text.recognises, q_text.read),
     Reader(table.DESCRIPTION, table.recognises, table.read),
-    Reader(dmon.DESCRIPTION, dmon.recognises, dmon.read),
+    _along(dmon.DESCRIPTION, dmon.recognises, dmon.read),
     Reader(pmon.DESCRIPTION, pmon.recognises, pmon.read),
-    Reader(kineto.DESCRIPTION, kineto.recognises, kineto.read, read_along=kineto.read),
+    _along(kineto.DESCRIPTION, kineto.recognises, kineto.read),
+    Reader(
+        sqlite_export.DESCRIPTION, _no_text, sqlite_export.read, sqlite_file.is_foreign_database, sqlite_export.read
+    ),
     Reader(snapshot.DESCRIPTION, _no_text, snapshot.read, snapshot.is_pickle, most_bytes=_MOST_SNAPSHOT),
     Reader(memory_summary.DESCRIPTION, memory_summary.recognises, memory_summary.read),
     Reader(dcgmi.DMON_DESCRIPTION, dcgmi.recognises_dmon, dcgmi.read_dmon),
@@ -75,17 +87,26 @@ READERS: tuple[Reader, ...] = (
     Reader(nvtop.DESCRIPTION, nvtop.recognises, nvtop.read, most_bytes=_MOST_JSON),
     Reader(vendor_json.ROCM_DESCRIPTION, vendor_json.recognises_rocm, vendor_json.read_rocm, most_bytes=_MOST_JSON),
     Reader(vendor_json.AMD_DESCRIPTION, vendor_json.recognises_amd, vendor_json.read_amd, most_bytes=_MOST_JSON),
-    Reader(wide_logs.GPUZ_DESCRIPTION, wide_logs.recognises_gpuz, wide_logs.read_gpuz),
-    Reader(wide_logs.WANDB_DESCRIPTION, wide_logs.recognises_wandb, wide_logs.read_wandb),
-    Reader(wide_logs.NVITOP_DESCRIPTION, wide_logs.recognises_nvitop, wide_logs.read_nvitop),
+    _along(wide_logs.GPUZ_DESCRIPTION, wide_logs.recognises_gpuz, wide_logs.read_gpuz),
+    Reader(
+        wide_logs.WANDB_DESCRIPTION, wide_logs.recognises_wandb, wide_logs.read_wandb, read_along=wide_logs.read_wandb
+    ),
+    Reader(
+        wide_logs.NVITOP_DESCRIPTION,
+        wide_logs.recognises_nvitop,
+        wide_logs.read_nvitop,
+        read_along=wide_logs.read_nvitop,
+    ),
     Reader(apps_csv.DESCRIPTION, apps_csv.recognises, apps_csv.read),
-    Reader(query_csv.DESCRIPTION, query_csv.recognises, query_csv.read, most_bytes=_MOST_ROWS),
+    _along(query_csv.DESCRIPTION, query_csv.recognises, query_csv.read),
     Reader(loose_json.DESCRIPTION, loose_json.recognises, loose_json.read, most_bytes=_MOST_JSON),
 )
 """In this order: the first that recognises a file reads it."""
 
 
-def read(data: bytes, name: str, mapping: Mapping[str, str] | None = None, progress: Progress | None = None) -> Reading:
+def read(
+    data: Content, name: str, mapping: Mapping[str, str] | None = None, progress: Progress | None = None
+) -> Reading:
     """Read a file of any known kind; a table of none is read by a guess of its columns.
 
     Args:
@@ -98,13 +119,14 @@ def read(data: bytes, name: str, mapping: Mapping[str, str] | None = None, progr
         UsageError: no reader knows it; the sentence says what is known.
     """
     if mapping:
-        return _with_findings(mapped_csv.read(data, mapping))
+        return _with_findings(mapped_csv.read(data, mapping, progress))
     head, _ = decode(head_of(data, _HEAD_BYTES))
+    ends = data[:] if len(data) <= 2 * _HEAD_BYTES else data[:_HEAD_BYTES] + data[len(data) - _TAIL_BYTES :]
     for reader in READERS:
-        if reader.recognises_bytes(data) or reader.recognises(head):
+        if reader.recognises_bytes(ends) or reader.recognises(head):
             return _with_findings(_read_by(reader, data, progress))
-    if mapped_csv.is_guessable(data):
-        return _with_findings(mapped_csv.read(data, {}))
+    if mapped_csv.is_guessable(head):
+        return _with_findings(mapped_csv.read(data, {}, progress))
     packed = archive_kind(head_of(data, _HEAD_BYTES))
     if packed is not None:
         raise UsageError(f"{name} is packed with {packed}: unpack it, and give the files that are in it.")
@@ -114,7 +136,7 @@ def read(data: bytes, name: str, mapping: Mapping[str, str] | None = None, progr
     raise UsageError(f"{name} is of no kind that gpuscope reads. It reads: {known}; tables with --map COLUMN=FIELD.")
 
 
-def _read_by(reader: Reader, data: bytes, progress: Progress | None) -> Reading:
+def _read_by(reader: Reader, data: Content, progress: Progress | None) -> Reading:
     if reader.read_along is not None:
         return reader.read_along(data, progress)
     pieces = Pieces(data)
@@ -125,11 +147,11 @@ def _read_by(reader: Reader, data: bytes, progress: Progress | None) -> Reading:
     return reading
 
 
-def _small(data: bytes, reader: Reader) -> bytes:
+def _small(data: Content, reader: Reader) -> bytes:
     if len(data) > reader.most_bytes:
         most = format_bytes(reader.most_bytes)
         raise UsageError(f"The file ({reader.description}) is larger than {most}, the most that is read: give a part.")
-    return data
+    return data[:]
 
 
 def _with_findings(reading: Reading) -> Reading:

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from gpuscope.domain.device import Device
 from gpuscope.domain.units import GIB, KIB, MIB
-from gpuscope.importers.monitors.wide_csv import SECONDS, TIME, Target, heading_of, read_rows
+from gpuscope.importers.content import Content
+from gpuscope.importers.monitors.wide_csv import SECONDS, TIME, Target, WideTable, heading_of, read_table
 from gpuscope.importers.notes import add_encoding
-from gpuscope.importers.reading import ImportedProcess, Note, Reading
-from gpuscope.importers.text import decode
+from gpuscope.importers.reading import ImportedProcess, Note, Progress, Reading
+from gpuscope.importers.tabular.blocks import Lines
 
 GPUZ_KIND, WANDB_KIND, NVITOP_KIND = "gpu_z_log", "wandb_csv", "nvitop_csv"
 GPUZ_DESCRIPTION = "GPU-Z sensor log"
@@ -50,21 +51,20 @@ def recognises_gpuz(head: str) -> bool:
     return re.match(r"\s*Date\s*,\s*GPU (?:Core )?Clock \[MHz\]", head) is not None
 
 
-def read_gpuz(data: bytes) -> Reading:
+def read_gpuz(data: Content, progress: Progress | None = None) -> Reading:
     """Read the log of one GPU; after a crash GPU-Z goes on in a file with a run of NUL bytes, which is skipped."""
-    skipped = sum(map(len, _NULS.findall(data)))
-    text, encoding = decode(_NULS.sub(b"\n", data))
     reading = Reading(GPUZ_KIND, GPUZ_DESCRIPTION)
-    if skipped:
-        sentence = f"{skipped} NUL bytes were skipped: what the program had written there was lost in a crash."
+    lines = Lines(data, progress, nul_ends_line=True)
+    table = WideTable(reading, lambda names, _: [_gpuz_target(name) for name in names], lambda key: _device(key, 0))
+    table.read(lines)
+    if lines.nul_bytes:
+        sentence = f"{lines.nul_bytes} NUL bytes were skipped: what the program had written there was lost in a crash."
         reading.notes.append(Note(code="lost", sentence=sentence))
-    add_encoding(reading, encoding)
-    lines = [line for line in text.split("\n") if line.strip()]
-    names = heading_of(lines[0]) if lines else []
-    rows = [line for line in lines[1:] if heading_of(line) != names]
-    read_rows(reading, rows, [_gpuz_target(name) for name in names], lambda key: _device(key, 0))
+    add_encoding(reading, lines.encoding or table.encoding)
     for track in reading.tracks.values():
-        if track.columns.get("power_w") and not any(track.columns["power_w"]):
+        power = track.values("power_w")
+        if len(power) and not power.any():
+            del power  # a view holds the column where it is
             track.columns["GPU Power [W] as written"] = track.columns.pop("power_w")
             sentence = "The power is 0 W in every row: no usable sensor, so it counts as missing."
             reading.notes.append(Note(code="contradiction", sentence=sentence))
@@ -101,13 +101,15 @@ def recognises_wandb(head: str) -> bool:
     return any(_WANDB.search(name) for name in heading_of(head.split("\n", 1)[0]))
 
 
-def read_wandb(data: bytes) -> Reading:
+def read_wandb(data: Content, progress: Progress | None = None) -> Reading:
     """Read an exported chart; the columns `__MIN` and `__MAX` are bounds of the one before, not GPUs of their own."""
-    text, _ = decode(data)
     reading = Reading(WANDB_KIND, WANDB_DESCRIPTION)
-    lines = text.split("\n")
-    targets = [_wandb_target(name) for name in heading_of(lines[0])]
-    read_rows(reading, lines[1:], targets, lambda key: _device(key, int(key.rpartition(" ")[2])))
+
+    def targets_of(names: list[str], _: list[str]) -> list[Target | None]:
+        return [_wandb_target(name) for name in names]
+
+    table = read_table(reading, data, progress, targets_of, lambda key: _device(key, int(key.rpartition(" ")[2])))
+    targets = targets_of(table.names, [])
     if any(target is not None and target.field.startswith("memoryAllocated") for target in targets):
         sentence = (
             "memoryAllocated is per cent of the GPU's memory; for GiB its size is needed, which is not in the file."
@@ -150,21 +152,22 @@ def recognises_nvitop(head: str) -> bool:
     return any(_NVITOP.match(name) for name in heading_of(head.split("\n", 1)[0]))
 
 
-def read_nvitop(data: bytes) -> Reading:
+def read_nvitop(data: Content, progress: Progress | None = None) -> Reading:
     """Read a collector's table: GPUs by their physical index, whatever order CUDA sees them in."""
-    text, _ = decode(data)
     reading = Reading(NVITOP_KIND, NVITOP_DESCRIPTION, zone_known=True)
-    lines = text.split("\n")
-    names = heading_of(lines[0])
-    targets = [_nvitop_target(name) for name in names]
-    read_rows(reading, lines[1:], targets, lambda key: _device(key, int(key.rpartition(" ")[2])))
-    rows = [row for line in lines[1:] if len(row := heading_of(line)) == len(names)]
-    matches = [_NVITOP.match(name) for name in names if "/pid:" not in name]
+    table = read_table(
+        reading,
+        data,
+        progress,
+        lambda names, _: [_nvitop_target(name) for name in names],
+        lambda key: _device(key, int(key.rpartition(" ")[2])),
+    )
+    matches = [_NVITOP.match(name) for name in table.names if "/pid:" not in name]
     physical = {match.group(1): match.group(2) for match in matches if match is not None}
-    for at, name in enumerate(names):
+    for name, text in zip(table.names, table.last_row, strict=False):
         match = _NVITOP_PROCESS.match(name)
-        if match is not None and rows:
-            _add_process(reading, match, rows[-1][at], physical)
+        if match is not None:
+            _add_process(reading, match, text, physical)
     return reading
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from gpuscope.importers.tabular.blocks import Positions
 from gpuscope.importers.tabular.clocks import read_dated_times, read_times
 from gpuscope.importers.tabular.distinct import TextColumn, distinct_texts
 from gpuscope.importers.tabular.grid import Grid
-from gpuscope.importers.tabular.merge import GrowingColumn, GrowingFigures, add_column, joined, placed
+from gpuscope.importers.tabular.merge import GrowingColumn, GrowingFigures, Rows, add_column, joined, merged
 from gpuscope.importers.tabular.numbers import Figures, NumberReader, code_of
 
 _TIMELESS = "Rows without a readable time stamp were left out."
@@ -40,17 +39,6 @@ class TableColumns:
         names = [column.name for column in columns]
         self.date_at = names.index("date") if "date" in names else None
         """Where a date has a column of its own, beside that of the time."""
-
-
-@dataclass(slots=True)
-class _Rows:
-    """Rows of one grid, read."""
-
-    lines: Positions
-    wall_s: FloatArray
-    texts: dict[str, Positions] = field(default_factory=dict)
-    figures: dict[str, Figures] = field(default_factory=dict)
-    zones: set[bool] = field(default_factory=set)
 
 
 class RowCollector:
@@ -75,10 +63,10 @@ class RowCollector:
         parts = [self._read(columns, grid) for columns, grid in tables if grid.rows]
         if not parts:
             return
-        self._store(parts[0] if len(parts) == 1 else _merged(parts))
+        self._store(merged(parts))
 
-    def _read(self, table: TableColumns, grid: Grid) -> _Rows:
-        rows = _Rows(grid.lines, np.full(grid.rows, math.nan))
+    def _read(self, table: TableColumns, grid: Grid) -> Rows:
+        rows = Rows(grid.lines, np.full(grid.rows, math.nan))
         for at, column in enumerate(table.columns):
             if column.field is not None:
                 _add(rows, column.field, table.numbers[at].read(grid, at))
@@ -91,12 +79,12 @@ class RowCollector:
             _add(rows, _MASK, Figures(mask, None))
         return rows
 
-    def _read_time(self, table: TableColumns, rows: _Rows, grid: Grid, at: int) -> None:
+    def _read_time(self, table: TableColumns, rows: Rows, grid: Grid, at: int) -> None:
         read = read_times(grid, at) if table.date_at is None else read_dated_times(grid, table.date_at, at)
         rows.wall_s = np.where(np.isnan(read.wall_s), rows.wall_s, read.wall_s)
         rows.zones |= read.zones
 
-    def _read_other(self, table: TableColumns, rows: _Rows, grid: Grid, at: int) -> None:
+    def _read_other(self, table: TableColumns, rows: Rows, grid: Grid, at: int) -> None:
         """Facts of the GPU as texts; a figure that samples have no field for is kept under its own heading."""
         name = table.columns[at].name
         if name in FACTS:
@@ -107,7 +95,7 @@ class RowCollector:
                 figures = figures._replace(reasons=np.where(figures.reasons == _IMPLAUSIBLE, 0, figures.reasons))
             _add(rows, name, figures)
 
-    def _store(self, rows: _Rows) -> None:
+    def _store(self, rows: Rows) -> None:
         self._zones |= rows.zones
         timeless = np.isnan(rows.wall_s)
         if timeless.any():
@@ -154,7 +142,7 @@ class RowCollector:
             track.device = with_sizes(track)
 
 
-def _add(rows: _Rows, name: str, figures: Figures) -> None:
+def _add(rows: Rows, name: str, figures: Figures) -> None:
     rows.figures[name] = joined(rows.figures.get(name), figures)
 
 
@@ -170,20 +158,3 @@ def _mask(table: TableColumns, grid: Grid) -> FloatArray | None:
         bits |= np.array([flag if state else 0 for state in active], np.int64)[codes]
         known |= np.array([state is not None for state in active])[codes]
     return np.where(known, bits.astype(np.float64), math.nan)
-
-
-def _merged(parts: Sequence[_Rows]) -> _Rows:
-    """The rows of several grids in the order of their lines."""
-    lines = np.concatenate([part.lines for part in parts])
-    places = np.empty(len(lines), np.intp)
-    places[np.argsort(lines, kind="stable")] = np.arange(len(lines))
-    by_part = np.split(places, np.cumsum([len(part.lines) for part in parts])[:-1])
-    merged = _Rows(np.sort(lines), np.full(len(lines), math.nan), zones=set().union(*(part.zones for part in parts)))
-    for part, own in zip(parts, by_part, strict=True):
-        merged.wall_s[own] = part.wall_s
-        for name, codes in part.texts.items():
-            merged.texts.setdefault(name, np.full(len(lines), -1, np.intp))[own] = codes
-        for name, figures in part.figures.items():
-            empty = Figures(np.full(len(lines), math.nan), None)
-            merged.figures[name] = placed(merged.figures.get(name, empty), figures, own)
-    return merged

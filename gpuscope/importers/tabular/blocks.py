@@ -75,13 +75,17 @@ class Block:
 class Lines:
     """The blocks of a file, in order."""
 
-    def __init__(self, data: Content, progress: Progress | None = None) -> None:
+    def __init__(self, data: Content, progress: Progress | None = None, *, nul_ends_line: bool = False) -> None:
         """Nothing is read before the first block is asked for.
 
         Args:
             data: the file, compressed by gzip or not.
             progress: is told the share of the file that was read; to cancel, it raises.
+            nul_ends_line: a NUL byte is the end of a line, too.
         """
+        self._nul_ends_line = nul_ends_line
+        self.nul_bytes = 0
+        """Those that ended lines, so far."""
         self._pieces = Pieces(data, _PIECE_BYTES)
         self._progress = progress
         self.rest = b""
@@ -130,9 +134,15 @@ class Lines:
                     decoder = codecs.getincrementaldecoder(self.encoding)(errors="replace")
             content = returned + (piece if decoder is None else decoder.decode(piece).encode(errors="replace"))
             returned = b"\r" if content.endswith(b"\r") else b""  # the other half of the end may come next
-            yield with_newlines(content[: len(content) - len(returned)])
+            yield self._without_nul(with_newlines(content[: len(content) - len(returned)]))
         if returned:
             yield b"\n"
+
+    def _without_nul(self, content: bytes) -> bytes:
+        if not self._nul_ends_line or b"\0" not in content:
+            return content
+        self.nul_bytes += content.count(0)
+        return content.replace(b"\0", b"\n")
 
 
 def with_newlines(content: bytes) -> bytes:

@@ -3,14 +3,52 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuscope.domain.series import FloatArray
 from gpuscope.importers.reading import Track
 from gpuscope.importers.tabular.blocks import Positions
 from gpuscope.importers.tabular.numbers import REASONS, Figures
+
+
+@dataclass(slots=True)
+class Rows:
+    """Rows of one grid, read."""
+
+    lines: Positions
+    """Their numbers in the file."""
+    wall_s: FloatArray
+    """NaN where a row has no readable time."""
+    texts: dict[str, Positions] = field(default_factory=dict)
+    """By column: places in a list of texts, -1 where a row has no such column."""
+    figures: dict[Any, Figures] = field(default_factory=dict)
+    """By whatever tells the figures of a file apart."""
+    zones: set[bool] = field(default_factory=set)
+    """Whether the zone of the times is known."""
+
+
+def merged(parts: Sequence[Rows]) -> Rows:
+    """The rows of several grids in the order of their lines."""
+    if len(parts) == 1:
+        return parts[0]
+    lines = np.concatenate([part.lines for part in parts])
+    places = np.empty(len(lines), np.intp)
+    places[np.argsort(lines, kind="stable")] = np.arange(len(lines))
+    by_part = np.split(places, np.cumsum([len(part.lines) for part in parts])[:-1])
+    whole = Rows(np.sort(lines), np.full(len(lines), math.nan), zones=set().union(*(part.zones for part in parts)))
+    for part, own in zip(parts, by_part, strict=True):
+        whole.wall_s[own] = part.wall_s
+        for name, codes in part.texts.items():
+            whole.texts.setdefault(name, np.full(len(lines), -1, np.intp))[own] = codes
+        for key, figures in part.figures.items():
+            empty = Figures(np.full(len(lines), math.nan), None)
+            whole.figures[key] = placed(whole.figures.get(key, empty), figures, own)
+    return whole
 
 
 def joined(first: Figures | None, second: Figures) -> Figures:
