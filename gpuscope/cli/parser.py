@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from gpuscope import __version__
-from gpuscope.cli import advising, estimating, explaining, importing, recording, running, sessions, system, validating
+from gpuscope.cli import (
+    advising,
+    estimating,
+    explaining,
+    exporting,
+    importing,
+    recording,
+    running,
+    sessions,
+    system,
+    validating,
+)
 from gpuscope.errors import UsageError
 
 DESCRIPTION = """\
@@ -77,6 +88,7 @@ def build_parser() -> Parser:
     validating.add_commands(commands)
     explaining.add_commands(commands)
     importing.add_commands(commands)
+    exporting.add_commands(commands)
     sessions.add_commands(commands)
     system.add_commands(commands)
     return parser

@@ -22,7 +22,13 @@ from gpuscope.report.text import Texts
 
 ESTIMATE, JOBS = "estimate", "jobs"
 """Kinds of `SessionReference` without a session."""
-_VERDICTS = {"rented": Verdict.RENT, "shared": Verdict.BUY, "separate": Verdict.BUY, "mixed": Verdict.BUY}
+_VERDICTS = {
+    "kept": Verdict.KEEP,
+    "rented": Verdict.RENT,
+    "shared": Verdict.BUY,
+    "separate": Verdict.BUY,
+    "mixed": Verdict.BUY,
+}
 
 
 def build_estimate_report(

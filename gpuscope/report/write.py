@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,13 +9,14 @@ from gpuscope.errors import ReportError
 from gpuscope.report.json_file import json_bytes
 from gpuscope.report.model import Report
 from gpuscope.report.pdf import pdf_bytes
+from gpuscope.report.whole_file import new_file
 
 FORMATS: dict[str, Callable[[Report], bytes]] = {".pdf": pdf_bytes, ".json": json_bytes}
 """File name suffix → renderer."""
 
 
 def write_report(report: Report, path: Path, *, overwrite: bool = False) -> None:
-    """Write the report; the file appears whole or not at all. It gets mode 0600, like a session.
+    """Write the report; the file appears whole or not at all.
 
     Args:
         report: what to write.
@@ -30,24 +29,5 @@ def write_report(report: Report, path: Path, *, overwrite: bool = False) -> None
     render = FORMATS.get(path.suffix.lower())
     if render is None:
         raise ReportError(f"A report cannot be written as {path.name!r}: end its name in {' or '.join(FORMATS)}.")
-    if path.is_dir():
-        raise ReportError(f"{path} is a folder: name a file in it.")
-    if path.exists() and not overwrite:
-        raise ReportError(f"{path} exists already: choose another name, nothing was overwritten.")
-    content = render(report)
-    try:
-        _write_whole(path, content)
-    except OSError as error:
-        raise ReportError(f"{path} cannot be written ({error.strerror}): choose another file.") from error
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".part")
-    part = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    with new_file(path, overwrite=overwrite) as file:
+        file.write(render(report))

@@ -39,8 +39,9 @@ def _program(name: str) -> str | None:
 
 
 PROMETHEUS, NODE_EXPORTER = _program("prometheus"), _program("prometheus-node-exporter")
+PROMTOOL = _program("promtool")
 pytestmark = pytest.mark.skipif(
-    PROMETHEUS is None or NODE_EXPORTER is None, reason="no Prometheus here: make test-fleet fetches it"
+    None in {PROMETHEUS, NODE_EXPORTER, PROMTOOL}, reason="no Prometheus here: make test-fleet fetches it"
 )
 
 
@@ -121,6 +122,16 @@ def test_live_figures_of_all_machines(url: str, tmp_path: Path) -> None:
     assert len(frames) >= 3
     assert all(len(frame.gpus or ()) == 6 for frame in frames)
     assert frames[1].monotonic_s - frames[0].monotonic_s == pytest.approx(1.0, abs=0.5)  # as the server scrapes
+
+
+def test_an_export_goes_into_another_prometheus(url: str, tmp_path: Path) -> None:
+    session, text = tmp_path / "past.gpuscope", tmp_path / "past.prom"
+    assert _gpuscope("record", "--prometheus", url, "--from", "5s ago", "-o", str(session)).returncode == 0
+    assert _gpuscope("export", str(session), "-o", str(text)).returncode == 0
+    promtool = [str(PROMTOOL), "tsdb", "create-blocks-from", "openmetrics", str(text), str(tmp_path / "blocks")]
+    done = subprocess.run(promtool, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert any(path.name == "meta.json" for path in (tmp_path / "blocks").rglob("*"))
 
 
 def test_a_job_that_is_not_there(url: str, tmp_path: Path) -> None:

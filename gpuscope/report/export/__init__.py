@@ -1,0 +1,1 @@
+"""The recorded figures themselves, for other programs: CSV, Prometheus' text format, Parquet."""

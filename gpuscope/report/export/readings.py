@@ -1,0 +1,130 @@
+"""The readings of a session as one table a device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuscope.domain.device import Device
+from gpuscope.domain.sample import GpuSample, HostSample
+from gpuscope.domain.series import HOST_KEY, Series, Timeline
+from gpuscope.errors import UsageError
+from gpuscope.store.reader import SessionReader
+
+FloatArray = NDArray[np.float64]
+
+_TIMES = frozenset({"read_start_s", "read_end_s"})
+"""Of the sampler's own clock: they say nothing outside."""
+
+
+def _figures_of(type_: type[msgspec.Struct]) -> dict[str, bool]:
+    """Names of the scalar figures of a sample, and whether they are whole numbers."""
+    kinds = {field.name: str(field.type) for field in msgspec.structs.fields(type_)}
+    scalar = {
+        name: kind for name, kind in kinds.items() if name not in _TIMES and kind in {"int | None", "float | None"}
+    }
+    return {name: kind == "int | None" for name, kind in scalar.items()}
+
+
+GPU_FIGURES = _figures_of(GpuSample)
+HOST_FIGURES = _figures_of(HostSample)
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """Figures of one device.
+
+    Attributes:
+        device: its facts; None for the host.
+        wall_s: Unix times, rising.
+        columns: by field, as long as `wall_s`; NaN where the figure is missing or was not read at that moment.
+    """
+
+    device: Device | None
+    wall_s: FloatArray
+    columns: dict[str, FloatArray]
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Which part of a session, and how fine.
+
+    Attributes:
+        start_s: session time.
+        end_s: session time; None: to the end.
+        step_s: means over so many seconds instead of single readings; None: every reading.
+    """
+
+    start_s: float = 0.0
+    end_s: float | None = None
+    step_s: float | None = None
+
+    def check(self) -> None:
+        """Refuse what is no stretch of time.
+
+        Raises:
+            UsageError: it ends before it starts, or the step is none.
+        """
+        if self.end_s is not None and not self.end_s > self.start_s:
+            raise UsageError("The part to export ends before it starts: exchange --from and --to.")
+        if self.step_s is not None and not self.step_s > 0:
+            raise UsageError(f"--step {self.step_s:g} is no length of time: give seconds above 0.")
+
+
+def readings_of(reader: SessionReader, stretch: Stretch) -> Iterator[Readings]:
+    """One table for each GPU that has any figure, and one for the host.
+
+    Raises:
+        UsageError: see `Stretch.check`.
+    """
+    stretch.check()
+    timeline, manifest = reader.timeline(), reader.manifest
+    keys: list[tuple[str, Device | None]] = [(device.uuid, device) for device in reader.devices()]
+    for key, device in [*keys, (HOST_KEY, None)]:
+        names = HOST_FIGURES if device is None else GPU_FIGURES
+        t, columns = _table(timeline, key, names, stretch)
+        if columns:
+            yield Readings(device, t + manifest.created_wall_s, columns)
+
+
+def _table(
+    timeline: Timeline, key: str, names: dict[str, bool], stretch: Stretch
+) -> tuple[FloatArray, dict[str, FloatArray]]:
+    end_s = timeline.end_s if stretch.end_s is None else stretch.end_s
+    found = {name: timeline.get(key, name).between(stretch.start_s, end_s) for name in names}
+    found = {name: series for name, series in found.items() if len(series.known)}
+    if not found:
+        return np.empty(0), {}
+    if stretch.step_s is not None:
+        return _means(found, stretch.start_s, stretch.step_s)
+    t = np.unique(np.concatenate([series.t for series in found.values()]))
+    columns = {}
+    for name, series in found.items():
+        columns[name] = np.full(len(t), np.nan)
+        columns[name][np.searchsorted(t, series.t)] = series.values
+    return t, columns
+
+
+def _means(found: dict[str, Series], start_s: float, step_s: float) -> tuple[FloatArray, dict[str, FloatArray]]:
+    """Mean of the known values in each step; its time is the step's beginning."""
+    last_s = max(float(series.t[-1]) for series in found.values())
+    rows = int((last_s - start_s) // step_s) + 1
+    columns = {}
+    for name, series in found.items():
+        t, values = series.known_points
+        places = ((t - start_s) // step_s).astype(np.intp)
+        counts = np.bincount(places, minlength=rows)
+        sums = np.bincount(places, weights=values, minlength=rows)
+        columns[name] = np.divide(sums, counts, out=np.full(rows, np.nan), where=counts > 0)
+    times = start_s + step_s * np.arange(rows, dtype=np.float64)
+    some = np.any([~np.isnan(column) for column in columns.values()], axis=0)
+    return times[some], {name: column[some] for name, column in columns.items()}
+
+
+def is_whole(name: str) -> bool:
+    """Whether a figure counts something (bytes, errors) and has no fraction."""
+    return GPU_FIGURES.get(name, False) or HOST_FIGURES.get(name, False)
