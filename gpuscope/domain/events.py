@@ -44,7 +44,8 @@ exit            status (1 after an uncaught exception, else null: a process cann
                 (normal, exception)
 
 Supervisor kinds: sampler_started, sampler_replaced {reason, gap_start_s}, supervisor_adopted {gap_start_s, gap_end_s},
-stop_requested {how}, note {sentence}, finding {sentence}.
+stop_requested {how}, note {sentence}, finding {sentence}, xid {uuid, code, sentence, gpu_instance}: an error that the
+NVIDIA driver reported of a GPU or of a program on it.
 """
 
 from __future__ import annotations

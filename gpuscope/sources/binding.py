@@ -47,8 +47,10 @@ def load_binding() -> Binding:
     missing = [name for name in REQUIRED_NAMES if not hasattr(module, name)]
     if missing:
         raise SourceError(_wrong_package_sentence(module, missing[0]))
-    package, version = _distribution(module)
-    return Binding(module, package, version)
+    try:
+        return Binding(module, DISTRIBUTION, importlib.metadata.version(DISTRIBUTION))
+    except importlib.metadata.PackageNotFoundError:  # a frozen app, or a copy of the module
+        return Binding(module, None, getattr(module, "__version__", None))
 
 
 def library_path() -> str | None:
@@ -63,7 +65,7 @@ def library_path() -> str | None:
 
 
 def _distribution(module: types.ModuleType) -> tuple[str | None, str | None]:
-    """Name and version of the package that the module came with; unknown in a frozen app without metadata."""
+    """Name and version of the package that the module came with: looks at all packages, which takes a while."""
     names = importlib.metadata.packages_distributions().get("pynvml", [])
     name = DISTRIBUTION if DISTRIBUTION in names else next(iter(names), None)
     if name is not None:

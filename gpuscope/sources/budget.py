@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuscope.domain.sample import SourceState
 from gpuscope.sources.driver import SOURCE
-from gpuscope.sources.nvml_fields import Tier
+from gpuscope.sources.figures import Tier
 
 INTERVALS_S = {Tier.FAST: 0.0, Tier.MEDIUM: 1.0, Tier.SLOW: 2.0, Tier.PCIE: 0.5}
 """No tier is read more often than this, nor more often than the interval that was asked for. PCIe takes one GPU each

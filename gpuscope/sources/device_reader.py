@@ -9,16 +9,24 @@ from typing import Any
 from gpuscope.domain.device import Device
 from gpuscope.domain.reasons import Reason
 from gpuscope.domain.sample import GpuSample
-from gpuscope.sources.driver import DEVICE_GONE, DRIVER_GONE, INVALID_ARGUMENT, LASTING, Driver, DriverError
+from gpuscope.sources.driver import Driver
+from gpuscope.sources.field_groups import PlainFields, Power
+from gpuscope.sources.figures import Figure, Group, Tier
+from gpuscope.sources.gpm import RATE_FIELDS, GpmPair
+from gpuscope.sources.gpu_processes import GpuProcesses, ProcessShares
+from gpuscope.sources.nvlink import NvlinkState
 from gpuscope.sources.nvml_devices import Found
-from gpuscope.sources.nvml_fields import ALL_FIELDS, READINGS, UTILIZATION_FIELDS, Reading, Tier
+from gpuscope.sources.nvml_fields import MEMORY_READING, READINGS, Getter
+from gpuscope.sources.parts import Fans, PcieLink
+from gpuscope.sources.refusals import lasts
+from gpuscope.sources.sleeping import is_asleep, power_folder
+from gpuscope.sources.surroundings import Surroundings
+from gpuscope.sources.traffic import NvlinkTraffic, PcieTraffic
 
-PROBE_AGAIN_S = 60.0
-"""What a device does not offer is asked for again this often."""
-
-_BY_TIER: dict[Tier, tuple[Reading, ...]] = {
-    tier: tuple(reading for reading in READINGS if reading.tier is tier) for tier in Tier
-}
+_NOT_FIGURES = frozenset({"uuid", "read_start_s", "read_end_s", "unavailable"})
+ALL_FIELDS = tuple(name for name in GpuSample.__struct_fields__ if name not in _NOT_FIGURES)
+"""Every figure of a `GpuSample`."""
+_PCIE_RATES = ("pcie_rx_bytes_per_s", "pcie_tx_bytes_per_s")
 
 
 def missing_sample(uuid: str, reason: Reason) -> GpuSample:
@@ -27,14 +35,21 @@ def missing_sample(uuid: str, reason: Reason) -> GpuSample:
 
 
 class DeviceReader:
-    """One GPU or MIG instance, from one initialisation of the driver to the next."""
+    """One GPU or MIG instance, from one initialisation of the driver to the next.
+
+    Attributes:
+        device: what is read.
+        measures_pcie: its PCIe rates are only to be had by measuring them (the PCIE tier).
+    """
 
     def __init__(self, driver: Driver, found: Found, sysfs: Path = Path("/sys")) -> None:
         self.device: Device = found.device
-        self._driver = driver
-        self._handle = found.handle
-        self._lasting: dict[Reading, tuple[dict[str, Reason], float]] = {}
-        self._power = _power_folder(found.device, sysfs)
+        self.measures_pcie = found.device.kind == "gpu"
+        self._surroundings = Surroundings(found.device)
+        groups = _groups_of_instance(driver, found) if found.device.kind == "mig" else _groups_of_gpu(driver, found)
+        self._groups = {tier: [group for group in groups if group.tier is tier] for tier in Tier}
+        self._elsewhere = _not_of_instances(groups) if found.device.kind == "mig" else {}
+        self._power = power_folder(found.device, sysfs)
 
     def read(self, tier: Tier) -> GpuSample:
         """All figures of a tier.
@@ -42,17 +57,22 @@ class DeviceReader:
         Raises:
             DriverError: the device or the whole driver has gone; nothing else ends a reading.
         """
-        values: dict[str, Any] = {}
-        unavailable: dict[str, Reason] = {}
         start_s = time.monotonic()
-        for reading in _BY_TIER[tier]:
-            remembered = self._lasting.get(reading)
-            if remembered is not None and start_s < remembered[1]:
-                unavailable.update(remembered[0])
-                continue
-            reasons = self._take(reading, values)
-            unavailable.update(reasons)
-            self._remember(reading, reasons, start_s)
+        figures: dict[str, Figure] = {}
+        for group in self._groups[tier]:
+            for name, figure in group.read(start_s).items():
+                if not (isinstance(figure, Reason) and _is_there(figures, name)):  # another source has it
+                    figures[name] = figure
+        if tier is Tier.MEDIUM:
+            self._settle_pcie(figures)
+        values: dict[str, Any] = {}
+        unavailable: dict[str, Reason] = dict(self._elsewhere) if tier is Tier.MEDIUM else {}
+        for name, figure in figures.items():
+            if isinstance(figure, Reason):
+                unavailable[name] = self._surroundings.explain(name, figure)
+            else:
+                values[name] = figure
+                unavailable.pop(name, None)
         return GpuSample(
             uuid=self.device.uuid,
             unavailable=unavailable,
@@ -63,46 +83,57 @@ class DeviceReader:
 
     def asleep(self) -> bool:
         """True while the system has put the GPU to sleep to save power: reading would wake it."""
-        return self._power is not None and _first_line(self._power / "runtime_status") == "suspended"
+        return self._power is not None and is_asleep(self._power)
 
-    def _take(self, reading: Reading, values: dict[str, Any]) -> dict[str, Reason]:
-        """Add the figures that are there to `values`; returns the reasons for the others."""
-        try:
-            figures = reading.read(self._driver, self._handle)
-        except DriverError as error:
-            if error.reason in DRIVER_GONE | DEVICE_GONE:
-                raise
-            return {name: self._reason(name, error) for name in reading.fields}
-        pairs = list(zip(reading.fields, figures, strict=True))
-        values.update({name: figure for name, figure in pairs if not isinstance(figure, Reason)})
-        return {name: figure for name, figure in pairs if isinstance(figure, Reason)}
+    def close(self) -> None:
+        """Let go of what the driver holds for this device."""
+        for groups in self._groups.values():
+            for group in groups:
+                group.close()
 
-    def _reason(self, name: str, error: DriverError) -> Reason:
-        if self.device.kind == "mig" and error.code == INVALID_ARGUMENT:
-            return Reason.NOT_SUPPORTED  # how some drivers refuse instances' handles
-        if self.device.mig_enabled and name in UTILIZATION_FIELDS and error.reason is Reason.NOT_SUPPORTED:
-            return Reason.MIG_MODE
-        return error.reason
-
-    def _remember(self, reading: Reading, reasons: dict[str, Reason], now_s: float) -> None:
-        lasts = len(reasons) == len(reading.fields) and all(reason in LASTING for reason in reasons.values())
-        if lasts:
-            self._lasting[reading] = (reasons, now_s + PROBE_AGAIN_S)
-        else:
-            self._lasting.pop(reading, None)
+    def _settle_pcie(self, figures: dict[str, Figure]) -> None:
+        """Where neither counters nor GPM give PCIe rates, the PCIE tier measures them and says what is missing."""
+        if self.device.kind == "gpu":
+            self.measures_pcie = any(lasts(figures.get(name)) for name in _PCIE_RATES)
+        if self.measures_pcie:
+            for name in _PCIE_RATES:
+                figures.pop(name, None)
 
 
-def _power_folder(device: Device, sysfs: Path) -> Path | None:
-    """The GPU's power folder in sysfs if the system may put it to sleep (runtime power management is on)."""
-    if device.pci_bus_id is None:
-        return None
-    domain, _, rest = device.pci_bus_id.lower().partition(":")
-    folder = sysfs / "bus" / "pci" / "devices" / f"{domain[-4:]}:{rest}" / "power"
-    return folder if _first_line(folder / "control") == "auto" else None
+def _groups_of_gpu(driver: Driver, found: Found) -> list[Group]:
+    handle, device = found.handle, found.device
+    shares = ProcessShares(driver, handle)
+    nvlink = NvlinkState(driver, handle, device.nvlink_links or 0)
+    return [
+        *(Getter(driver, handle, reading) for reading in READINGS),
+        Power(driver, handle),
+        PlainFields(driver, handle, Tier.MEDIUM),
+        PlainFields(driver, handle, Tier.SLOW),
+        PcieLink(driver, handle),
+        PcieTraffic(driver, handle, device),
+        NvlinkTraffic(driver, handle, nvlink.links),
+        GpmPair(driver, handle),  # after the counters: where both give a rate, this one fits the other GPM figures
+        shares,
+        nvlink,
+        Fans(driver, handle),
+        GpuProcesses(driver, handle, device, shares),
+    ]
 
 
-def _first_line(path: Path) -> str:
-    try:
-        return path.read_text(encoding="ascii", errors="replace").strip()
-    except OSError:
-        return ""
+def _groups_of_instance(driver: Driver, found: Found) -> list[Group]:
+    """What a MIG instance has of its own. Asked for anything else, drivers refuse, or answer for the whole GPU."""
+    handle, device = found.handle, found.device
+    return [
+        Getter(driver, handle, MEMORY_READING),
+        GpmPair(driver, found.gpu_handle, device.gpu_instance_id, handle),
+        GpuProcesses(driver, handle, device, None),
+    ]
+
+
+def _not_of_instances(groups: list[Group]) -> dict[str, Reason]:
+    own = {name for group in groups for name in group.fields} - set(RATE_FIELDS)
+    return {name: Reason.MIG_INSTANCE for name in ALL_FIELDS if name not in own}
+
+
+def _is_there(figures: dict[str, Figure], name: str) -> bool:
+    return name in figures and not isinstance(figures[name], Reason)

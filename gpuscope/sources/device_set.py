@@ -44,6 +44,7 @@ class DeviceSet:
         An instance that is missing from a GPU that is there was removed: it is not gone, it is no more.
         """
         self.found = found
+        self.release()
         self.readers = {item.device.uuid: DeviceReader(driver, item, sysfs) for item in found}
         present = set(self.readers)
         vanished = [device for device in self._known.values() if not present & {device.uuid, device.parent_uuid}]
@@ -54,11 +55,17 @@ class DeviceSet:
     def lose(self, uuid: str, reason: Reason) -> None:
         """A device cannot be read any more."""
         self.gone[uuid] = reason
-        self.readers.pop(uuid, None)
+        self.readers.pop(uuid).close()
 
     def lose_all(self, reason: Reason) -> None:
         """No device can be read any more."""
         self.gone = dict.fromkeys(self._known, reason)
+        self.release()
+
+    def release(self) -> None:
+        """Let go of all that the driver holds for the devices, before it is shut down."""
+        for reader in self.readers.values():
+            reader.close()
         self.readers = {}
 
     def state(self, generation: int) -> SourceState:

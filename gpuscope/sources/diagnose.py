@@ -15,8 +15,8 @@ from gpuscope.domain.topology import Topology
 from gpuscope.errors import SourceError
 from gpuscope.sources.binding import library_path, load_binding
 from gpuscope.sources.driver import SOURCE, Driver, binding_state, wedged_state
+from gpuscope.sources.figures import Tier
 from gpuscope.sources.nvml import NvmlSource
-from gpuscope.sources.nvml_fields import Tier
 
 TIMEOUT_S = 15.0
 """Initialising eight GPUs without persistence mode takes several seconds."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from gpuscope.domain.reasons import REASON_SENTENCES, Reason
+from gpuscope.domain.reasons import REASON_SENTENCES, FieldState, Reason
 from gpuscope.domain.sample import SourceState
 from gpuscope.errors import SourceError
 from gpuscope.sources.binding import Binding
@@ -20,6 +20,7 @@ INVALID_ARGUMENT = 2
 NOT_SUPPORTED = 3
 NO_PERMISSION = 4
 NOT_FOUND = 6
+INSUFFICIENT_SIZE = 7
 DRIVER_NOT_LOADED = 9
 TIMEOUT = 10
 LIBRARY_NOT_FOUND = 12
@@ -53,10 +54,8 @@ REASONS: dict[int, Reason] = {
 }
 """Codes that are not here mean UNKNOWN_ERROR: the driver failed in a way that tells a person nothing."""
 
-LASTING = frozenset(
-    {Reason.NOT_SUPPORTED, Reason.FUNCTION_NOT_FOUND, Reason.NO_PERMISSION, Reason.UNIFIED_MEMORY, Reason.MIG_MODE}
-)
-"""Reasons that will hold for a while: such a field is not asked for again at every tick."""
+LASTING_STATES = frozenset({FieldState.UNSUPPORTED, FieldState.DENIED})
+"""How figures are that are not asked for again at every tick: this will hold for a while."""
 
 NOT_OFFERED = frozenset({Reason.NOT_SUPPORTED, Reason.FUNCTION_NOT_FOUND})
 """Reasons to try an older or newer function for the same figure."""
@@ -66,6 +65,9 @@ DRIVER_GONE = frozenset({Reason.DRIVER_NOT_LOADED, Reason.LIBRARY_MISMATCH})
 
 DEVICE_GONE = frozenset({Reason.GPU_LOST, Reason.RESET_REQUIRED})
 """Reasons that concern a whole GPU."""
+
+GONE = DRIVER_GONE | DEVICE_GONE
+"""Reasons that end a reading: there is nothing more to ask."""
 
 _NO_LIBRARY = (
     "No NVIDIA driver was found (its library NVML is missing): install NVIDIA's driver to see GPUs; the rest of this "
@@ -106,6 +108,27 @@ class DriverError(Exception):
         self.code = code
         self.reason = REASONS.get(code, Reason.UNKNOWN_ERROR)
 
+    def of_figure(self) -> Reason:
+        """The reason, for a figure that is missing.
+
+        Raises:
+            DriverError: this one, when the device or the whole driver has gone.
+        """
+        if self.reason in GONE:
+            raise self
+        return self.reason
+
+
+def refused(code: int, function: str) -> Reason:
+    """What the return code of one entry of a list means for its figure.
+
+    Raises:
+        DriverError: the device or the whole driver has gone.
+    """
+    if code == INVALID_ARGUMENT:  # an identifier that came after this driver, or a part that this chip lacks
+        return Reason.NOT_SUPPORTED
+    return DriverError(code, function).of_figure()
+
 
 class Driver:
     """Calls NVML's functions by name and keeps account of it. Used by one thread; others may read its attributes.
@@ -121,6 +144,7 @@ class Driver:
         self.calls = 0
         self.busy_s = 0.0
         self.call_started_s: float | None = None
+        self._entries: dict[str, Any] = {}
 
     def call(self, function: str, *arguments: Any, **options: Any) -> Any:
         """Call one function of the binding.
@@ -139,6 +163,30 @@ class Driver:
         finally:
             self.busy_s += time.monotonic() - start_s
             self.call_started_s = None
+
+    def raw(self, function: str, *arguments: Any) -> None:
+        """Call a function of the library itself with ctypes arguments, results going to where they point.
+
+        For what is called often, with structures made once: the binding makes new ones at every call.
+
+        Raises:
+            DriverError: it failed, or this library does not have it.
+        """
+        entry = self._entries.get(function) or self._entry(function)
+        self.calls += 1
+        self.call_started_s = start_s = time.monotonic()
+        code = entry(*arguments)
+        self.busy_s += time.monotonic() - start_s
+        self.call_started_s = None
+        if code:
+            raise DriverError(code, function)
+
+    def _entry(self, function: str) -> Any:
+        try:
+            self._entries[function] = getattr(self.module.nvmlLib, function)
+        except AttributeError:
+            raise DriverError(FUNCTION_NOT_FOUND, function) from None
+        return self._entries[function]
 
     def first_offered(self, *calls: Callable[[], Any]) -> Any:
         """The answer of the first of several ways to ask that this driver offers.
@@ -189,6 +237,12 @@ def binding_state(error: SourceError) -> SourceState:
 def no_gpu_state(generation: int) -> SourceState:
     """The driver works and shows no GPU."""
     return SourceState(source=SOURCE, ok=False, code="no_gpu", sentence=_NO_GPU, generation=generation)
+
+
+def asleep_state(generation: int) -> SourceState:
+    """All GPUs sleep and the driver is left alone."""
+    sentence = "All GPUs are asleep to save power; they are not woken to be measured and show as soon as they are used."
+    return SourceState(source=SOURCE, ok=True, code="asleep", sentence=sentence, generation=generation)
 
 
 def lost_state(names: list[str], reason: Reason, generation: int) -> SourceState:

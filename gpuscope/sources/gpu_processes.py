@@ -1,77 +1,109 @@
-"""Which processes are on a GPU, from the driver, and what they are called."""
+"""Which processes are on a GPU and what each has of it."""
 
 from __future__ import annotations
 
-import os
-import platform
-import sys
-from typing import Any
-
-import psutil
-
+from gpuscope.domain.device import Device
 from gpuscope.domain.reasons import Reason
 from gpuscope.domain.sample import ProcessSample
 from gpuscope.sources.driver import NOT_OFFERED, Driver, DriverError
+from gpuscope.sources.figures import Figure, Figures, Handle, Tier
+from gpuscope.sources.process_facts import ProcessFacts
+from gpuscope.sources.process_lists import Entry, ProcessList, Shares
+from gpuscope.sources.refusals import Refusals
+from gpuscope.sources.surroundings import Surroundings
 
-INITIAL_PID_NAMESPACE = 0xEFFFFFFC
-"""Inode of the machine's own PID namespace (PROC_PID_INIT_INO in Linux' include/linux/proc_ns.h)."""
-
-
-def read_processes(driver: Driver, handle: Any) -> tuple[tuple[ProcessSample, ...] | Reason, ...]:
-    """All processes with a context on the device, by PID; one that computes and draws counts as computing.
-
-    Raises:
-        DriverError: a list that this driver offers is not to be had.
-    """
-    lists: dict[str, list[Any]] = {}
-    failure: DriverError | None = None
-    for kind in ("Graphics", "Compute"):  # compute last: it wins where a process is in both
-        try:
-            lists[kind.lower()] = driver.call(f"nvmlDeviceGet{kind}RunningProcesses_v3", handle)
-        except DriverError as error:
-            failure = error
-    if failure is not None and not (lists and failure.reason in NOT_OFFERED):
-        raise failure  # half a list would look like a whole one
-    found = {int(entry.pid): _process(entry, kind) for kind, entries in lists.items() for entry in entries}
-    return (tuple(found[pid] for pid in sorted(found)),)
+_KINDS = {"Graphics": "graphics", "MPSCompute": "compute", "Compute": "compute"}
+"""The driver's lists and what their processes are called; one in several lists is what the last of them says."""
 
 
-def _process(entry: Any, kind: str) -> ProcessSample:
-    unavailable: dict[str, Reason] = {}
-    if entry.usedGpuMemory is None:
-        unavailable["gpu_memory_bytes"] = Reason.WDDM if _under_windows() else Reason.NO_DATA
-    name = _name(int(entry.pid))
-    if isinstance(name, Reason):
-        unavailable["name"] = name
-    return ProcessSample(
-        pid=int(entry.pid),
-        kind=kind,
-        name=None if isinstance(name, Reason) else name,
-        gpu_memory_bytes=entry.usedGpuMemory,
-        unavailable=unavailable,
-    )
+class ProcessShares:
+    """Reads the processes' shares of the GPU's time. It has no figures of its own: `GpuProcesses` shows them."""
+
+    tier = Tier.MEDIUM
+    fields = ()
+
+    def __init__(self, driver: Driver, handle: Handle) -> None:
+        self._shares = Shares(driver, handle)
+        self._refusals = Refusals()
+        self._last: dict[int, int] | Reason = Reason.FIRST_READING
+
+    def read(self, now_s: float) -> Figures:
+        """Look once more."""
+        if self._refusals.reason("shares", now_s) is None:
+            try:
+                self._last = self._shares.read()
+            except DriverError as error:
+                self._last = error.of_figure()
+            self._refusals.note("shares", self._last, now_s)
+        return {}
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def of(self, pid: int) -> Figure:
+        """The share of a process on the device: 0 for one that was idle."""
+        return self._last if isinstance(self._last, Reason) else self._last.get(pid, 0)
 
 
-def _name(pid: int) -> str | Reason:
-    """Name of a process that the driver reports; inside a container its PIDs are the host's and would mislead."""
-    if not _sees_host_pids():
-        return Reason.PID_NAMESPACE
-    try:
-        return str(psutil.Process(pid).name())
-    except psutil.NoSuchProcess:
-        return Reason.PROCESS_ENDED
-    except psutil.AccessDenied:
-        return Reason.NO_PERMISSION
+class GpuProcesses:
+    """The processes of one device with their memory and, on whole GPUs, their share of its time."""
 
+    tier = Tier.SLOW
+    fields = ("processes",)
 
-def _sees_host_pids() -> bool:
-    if sys.platform != "linux":
-        return True
-    try:
-        return os.stat("/proc/self/ns/pid").st_ino == INITIAL_PID_NAMESPACE  # noqa: PTH116 # a magic link, not a path
-    except OSError:
-        return False
+    def __init__(self, driver: Driver, handle: Handle, device: Device, shares: ProcessShares | None) -> None:
+        """Read a whole GPU with its `shares`, or an instance, of which the driver knows none."""
+        self._memory_total_bytes = device.memory_total_bytes
+        self._lists = {kind: ProcessList(driver, handle, kind) for kind in _KINDS}
+        self._shares = shares
+        self._surroundings = Surroundings(device)
+        self._facts = ProcessFacts()
+        self._refusals = Refusals()
 
+    def read(self, now_s: float) -> Figures:
+        """All processes with a context on the device, by number."""
+        found: dict[int, tuple[Entry, str]] = {}
+        refused: list[Reason] = []
+        for kind in _KINDS:
+            entries = self._list(kind, now_s)
+            if not isinstance(entries, Reason):
+                found |= {entry.pid: (entry, _KINDS[kind]) for entry in entries}
+            elif entries in NOT_OFFERED:
+                refused.append(entries)
+            else:
+                return {"processes": entries}  # half a list would look like a whole one
+        if len(refused) == len(_KINDS):
+            return {"processes": refused[-1]}
+        self._facts.forget_all_but(set(found))
+        return {"processes": tuple(self._process(*found[pid]) for pid in sorted(found))}
 
-def _under_windows() -> bool:
-    return sys.platform == "win32" or "microsoft" in platform.release().lower()
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _list(self, kind: str, now_s: float) -> list[Entry] | Reason:
+        entries: list[Entry] | Reason | None = self._refusals.reason(kind, now_s)
+        if entries is None:
+            try:
+                entries = self._lists[kind].read(self._memory_total_bytes)
+            except DriverError as error:
+                entries = error.of_figure()
+            self._refusals.note(kind, entries, now_s)
+        return entries
+
+    def _process(self, entry: Entry, kind: str) -> ProcessSample:
+        share = Reason.MIG_MODE if self._shares is None else self._shares.of(entry.pid)
+        if isinstance(share, Reason):
+            share = self._surroundings.explain("sm_percent", share)
+        figures = {
+            "gpu_memory_bytes": (
+                self._surroundings.hidden_memory() if entry.memory_bytes is None else entry.memory_bytes
+            ),
+            "sm_percent": share,
+            **self._facts.of(entry.pid),
+        }
+        return ProcessSample(
+            pid=entry.pid,
+            kind=kind,
+            unavailable={name: figure for name, figure in figures.items() if isinstance(figure, Reason)},
+            **{name: figure for name, figure in figures.items() if not isinstance(figure, Reason)},
+        )

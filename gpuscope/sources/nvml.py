@@ -12,14 +12,18 @@ from gpuscope.domain.reasons import Reason
 from gpuscope.domain.sample import Frame, GpuSample, SourceState
 from gpuscope.sources.device_reader import DeviceReader, missing_sample
 from gpuscope.sources.device_set import DeviceSet
-from gpuscope.sources.driver import DRIVER_GONE, SOURCE, Driver, DriverError, state_of
+from gpuscope.sources.driver import DRIVER_GONE, SOURCE, Driver, DriverError, asleep_state, state_of
+from gpuscope.sources.figures import Tier
 from gpuscope.sources.gpu_links import machine_topology
 from gpuscope.sources.nvml_devices import Found, mig_layout, read_devices
-from gpuscope.sources.nvml_fields import Tier
+from gpuscope.sources.sleeping import all_asleep
 from gpuscope.sources.ticker import BackOff
+from gpuscope.sources.xid_watcher import XidWatcher
 
 LAYOUT_INTERVAL_S = 10.0
 """MIG instances are created and removed while the driver runs: looked for this often."""
+ASLEEP_CHECK_S = 2.0
+"""Sleeping GPUs are looked at this often, in sysfs."""
 SETTLED_S = 30.0
 """A GPU that needs a reset can be opened and then fails: only after so long has a start really worked."""
 
@@ -33,8 +37,10 @@ class NvmlSource:
         state: whether GPUs can be read, and what to do if not.
     """
 
-    def __init__(self, driver: Driver, sysfs: Path = Path("/sys")) -> None:
+    def __init__(self, driver: Driver, sysfs: Path = Path("/sys"), xid: XidWatcher | None = None) -> None:
+        """Read through a driver; `xid` is told which GPUs to listen to."""
         self.driver = driver
+        self._xid = xid
         self.generation = 0
         self.state = SourceState(source=SOURCE, ok=True)
         self._sysfs = sysfs
@@ -76,11 +82,18 @@ class NvmlSource:
     def close(self) -> None:
         """Let go of the driver."""
         if self._initialised:
+            if self._xid is not None:
+                self._xid.pause()
+            self._set.release()
             self.driver.shut_down()
             self._initialised = False
 
     def _start(self) -> None:
         """Initialise the driver (again) and find the devices."""
+        if not self._initialised and all_asleep(self._sysfs):
+            self.state = asleep_state(self.generation)
+            self._next_attempt_s = time.monotonic() + ASLEEP_CHECK_S
+            return
         again = bool(self._set.found)
         self.close()
         try:
@@ -100,6 +113,8 @@ class NvmlSource:
         self._set.adopt(self.driver, found, refused, self._sysfs)
         self.state = self._set.state(self.generation)
         self._next_layout_s = time.monotonic() + LAYOUT_INTERVAL_S
+        if self._xid is not None:
+            self._xid.watch({gpu.device.uuid: gpu.handle for gpu in self._set.gpus if gpu.device.xid_reported})
 
     def _driver_failed(self, error: DriverError) -> None:
         """The driver as a whole: every device that was there is missing until it has been started again."""
@@ -123,8 +138,8 @@ class NvmlSource:
         return tuple(sample for sample in samples if sample is not None)
 
     def _read_one(self) -> tuple[GpuSample, ...]:
-        """The next GPU in turn; instances have no PCIe link of their own."""
-        gpus = self._set.gpus
+        """The next GPU in turn of those whose PCIe rates have to be measured."""
+        gpus = [gpu for gpu in self._set.gpus if self._set.readers[gpu.device.uuid].measures_pcie]
         if not gpus:
             return ()
         self._turn = (self._turn + 1) % len(gpus)

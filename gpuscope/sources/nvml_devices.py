@@ -1,20 +1,16 @@
-"""What the GPUs are: the facts read once, and again after the driver was initialised anew or MIG was changed."""
+"""Which GPUs and MIG instances there are; asked again after the driver was initialised anew or MIG was changed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+
+import msgspec
 
 from gpuscope.domain.device import Device
 from gpuscope.domain.reasons import Reason
+from gpuscope.sources.device_facts import driver_versions, gpu_device, instance_device, mig_enabled
 from gpuscope.sources.driver import DRIVER_GONE, INVALID_ARGUMENT, NOT_FOUND, Driver, DriverError
-from gpuscope.sources.nvml_fields import CLOCK_MEMORY, CLOCK_SM, Handle, read_memory
-
-MIG_ENABLED = 1
-"""NVML_DEVICE_MIG_ENABLE."""
-
-Fact = Callable[[Driver, Handle], Any]
+from gpuscope.sources.figures import Handle
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,40 +19,8 @@ class Found:
 
     handle: Handle
     device: Device
-
-
-def _name(driver: Driver, handle: Handle) -> str:
-    return str(driver.call("nvmlDeviceGetName", handle))
-
-
-def _pci_bus_id(driver: Driver, handle: Handle) -> str:
-    bus_id = driver.call("nvmlDeviceGetPciInfo_v3", handle).busId
-    return bus_id.decode("ascii", errors="replace") if isinstance(bus_id, bytes) else str(bus_id)
-
-
-def _compute_capability(driver: Driver, handle: Handle) -> str:
-    major, minor = driver.call("nvmlDeviceGetCudaComputeCapability", handle)
-    return f"{major}.{minor}"
-
-
-def _mig_enabled(driver: Driver, handle: Handle) -> bool:
-    return bool(driver.call("nvmlDeviceGetMigMode", handle)[0] == MIG_ENABLED)
-
-
-GPU_FACTS: dict[str, Fact] = {
-    "name": _name,
-    "memory_total_bytes": lambda driver, handle: read_memory(driver, handle)[0],
-    "pci_bus_id": _pci_bus_id,
-    "compute_capability": _compute_capability,
-    "power_limit_w": lambda driver, handle: driver.call("nvmlDeviceGetEnforcedPowerLimit", handle) / 1000,
-    "pcie_generation_max": lambda driver, handle: driver.call("nvmlDeviceGetMaxPcieLinkGeneration", handle),
-    "pcie_width_max": lambda driver, handle: driver.call("nvmlDeviceGetMaxPcieLinkWidth", handle),
-    "clock_sm_max_mhz": lambda driver, handle: driver.call("nvmlDeviceGetMaxClockInfo", handle, CLOCK_SM),
-    "clock_memory_max_mhz": lambda driver, handle: driver.call("nvmlDeviceGetMaxClockInfo", handle, CLOCK_MEMORY),
-    "mig_enabled": _mig_enabled,
-}
-INSTANCE_FACTS = ("name", "memory_total_bytes")
-"""What an instance has of its own; the rest is its GPU's."""
+    gpu_handle: Handle
+    """Of the GPU that an instance is part of; a GPU's own."""
 
 
 def read_devices(driver: Driver, generation: int) -> tuple[list[Found], dict[int, Reason]]:
@@ -65,15 +29,15 @@ def read_devices(driver: Driver, generation: int) -> tuple[list[Found], dict[int
     Raises:
         DriverError: the driver as a whole is not to be read.
     """
-    versions = _facts({"driver_version": _driver_version, "cuda_version": _cuda_version}, driver, None)
+    versions = driver_versions(driver)
     found: list[Found] = []
     refused: dict[int, Reason] = {}
     for index in range(driver.call("nvmlDeviceGetCount")):
         try:
             handle = driver.call("nvmlDeviceGetHandleByIndex", index)
             uuid = str(driver.call("nvmlDeviceGetUUID", handle))
-            gpu = Found(handle, _gpu(driver, handle, uuid, index, generation, versions))
-            found += [gpu, *_instances(driver, gpu)]
+            device = gpu_device(driver, handle, versions, uuid=uuid, index=index, generation=generation)
+            found += _with_instances(driver, Found(handle, device, handle))
         except DriverError as error:
             if error.reason in DRIVER_GONE:
                 raise
@@ -89,68 +53,28 @@ def mig_layout(driver: Driver, gpus: list[Found]) -> tuple[tuple[str, ...], ...]
     """
     layout: list[tuple[str, ...]] = []
     for gpu in gpus:
-        enabled = gpu.device.mig_enabled is not None and _mig_enabled(driver, gpu.handle)
+        enabled = gpu.device.mig_enabled is not None and mig_enabled(driver, gpu.handle)
         handles = _instance_handles(driver, gpu.handle) if enabled else []
         layout.append(tuple(str(driver.call("nvmlDeviceGetUUID", handle)) for handle in handles))
     return tuple(layout)
 
 
-def _driver_version(driver: Driver, _: Handle) -> str:
-    return str(driver.call("nvmlSystemGetDriverVersion"))
-
-
-def _cuda_version(driver: Driver, _: Handle) -> str:
-    """NVML gives 1000 × major + 10 × minor."""
-    version = int(driver.call("nvmlSystemGetCudaDriverVersion"))
-    return f"{version // 1000}.{version % 1000 // 10}"
-
-
-def _facts(wanted: dict[str, Fact], driver: Driver, handle: Handle) -> dict[str, Any]:
-    """Each fact's value, or the reason why it is missing."""
-    facts: dict[str, Any] = {}
-    for name, read in wanted.items():
-        try:
-            facts[name] = read(driver, handle)
-        except DriverError as error:
-            if error.reason in DRIVER_GONE or error.reason is Reason.GPU_LOST:
-                raise
-            facts[name] = error.reason
-    return facts
-
-
-def _device(facts: dict[str, Any], **known: Any) -> Device:
-    values = {name: value for name, value in facts.items() if not isinstance(value, Reason)}
-    reasons = {name: value for name, value in facts.items() if isinstance(value, Reason)}
-    name = values.pop("name", "Unknown NVIDIA GPU")
-    return Device(name=name, unavailable=reasons, **values, **known)
-
-
-def _gpu(
-    driver: Driver, handle: Handle, uuid: str, index: int, generation: int, versions: dict[str, Any]
-) -> Device:  # fmt: skip
-    facts = _facts(GPU_FACTS, driver, handle) | versions
-    return _device(facts, uuid=uuid, index=index, generation=generation)
+def _with_instances(driver: Driver, gpu: Found) -> list[Found]:
+    """The GPU and its instances; why they are missing is a reason of the GPU."""
+    if not gpu.device.mig_enabled:
+        return [gpu]
+    try:
+        return [gpu, *_instances(driver, gpu)]
+    except DriverError as error:
+        reasons = {**gpu.device.unavailable, "mig_instances": error.of_figure()}
+        return [Found(gpu.handle, msgspec.structs.replace(gpu.device, unavailable=reasons), gpu.handle)]
 
 
 def _instances(driver: Driver, gpu: Found) -> list[Found]:
-    if not gpu.device.mig_enabled:
-        return []
-    wanted = {name: GPU_FACTS[name] for name in INSTANCE_FACTS}
     found: list[Found] = []
     for handle in _instance_handles(driver, gpu.handle):
-        device = _device(
-            _facts(wanted, driver, handle),
-            uuid=str(driver.call("nvmlDeviceGetUUID", handle)),
-            index=gpu.device.index,
-            kind="mig",
-            parent_uuid=gpu.device.uuid,
-            pci_bus_id=gpu.device.pci_bus_id,
-            driver_version=gpu.device.driver_version,
-            cuda_version=gpu.device.cuda_version,
-            compute_capability=gpu.device.compute_capability,
-            generation=gpu.device.generation,
-        )
-        found.append(Found(handle, device))
+        uuid = str(driver.call("nvmlDeviceGetUUID", handle))
+        found.append(Found(handle, instance_device(driver, handle, gpu.device, uuid), gpu.handle))
     return found
 
 

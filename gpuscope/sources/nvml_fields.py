@@ -1,154 +1,209 @@
-"""Which NVML calls give which figures, in what units, and how often they are worth asking for."""
+"""Figures that are one driver call each: which function, in what units, how often."""
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 from gpuscope.domain.reasons import Reason
-from gpuscope.sources.driver import Driver, DriverError
-from gpuscope.sources.gpu_processes import read_processes
-
-Handle = Any
-Figure = Any
-"""A number (or a tuple of processes), or the `Reason` why there is none."""
+from gpuscope.sources.driver import NOT_OFFERED, Driver, DriverError
+from gpuscope.sources.figures import Figure, Figures, Handle, Tier, number, percent, thousandth
+from gpuscope.sources.refusals import Refusals
 
 BYTES_PER_NVML_KB = 1000
 """nvmlDeviceGetPcieThroughput counts in KB/s (nvml.h does not say which kind of KB; read as decimal)."""
 PSTATE_UNKNOWN = 32
 """NVML_PSTATE_UNKNOWN."""
-NOT_AVAILABLE = frozenset({0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF})
-"""NVML_VALUE_NOT_AVAILABLE as an unsigned number."""
 TEMPERATURE_GPU = 0
-CLOCK_SM, CLOCK_MEMORY = 1, 2
+CLOCK_GRAPHICS, CLOCK_SM, CLOCK_MEMORY = 0, 1, 2
 PCIE_TX, PCIE_RX = 0, 1
 
-
-class Tier(Enum):
-    """How often a figure is read."""
-
-    FAST = "fast"
-    """At the sampler's interval."""
-    MEDIUM = "medium"
-    """Once a second."""
-    SLOW = "slow"
-    """Every two seconds."""
-    PCIE = "pcie"
-    """One GPU after the other: each call measures for 20 ms."""
+Read = Callable[[], tuple[Figure, ...]]
+"""Asks the driver once."""
+Make = Callable[[Driver, Handle], Read]
+"""Prepares the structures that a device's answers go into, once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One look at a device: the fields it fills, in the order in which `read` returns their figures."""
+    """One look at a device: the fields it fills, in the order in which the figures are read."""
 
     tier: Tier
     fields: tuple[str, ...]
-    read: Callable[[Driver, Handle], tuple[Figure, ...]]
+    make: Make
 
 
-def _number(value: int) -> int | Reason:
-    return Reason.NO_DATA if value in NOT_AVAILABLE else value
+class Getter:
+    """A `Reading` of one device."""
+
+    def __init__(self, driver: Driver, handle: Handle, reading: Reading) -> None:
+        self.tier = reading.tier
+        self.fields = reading.fields
+        self._read = reading.make(driver, handle)
+        self._refusals = Refusals()
+
+    def read(self, now_s: float) -> Figures:
+        """The figures, or why they are missing; a lasting refusal is not asked for again at once."""
+        known = self._refusals.reason("call", now_s)
+        if known is not None:
+            return dict.fromkeys(self.fields, known)
+        try:
+            figures = self._read()
+        except DriverError as error:
+            refused = error.of_figure()
+            self._refusals.note("call", refused, now_s)
+            return dict.fromkeys(self.fields, refused)
+        self._refusals.note("call", figures[0], now_s)
+        return dict(zip(self.fields, figures, strict=True))
+
+    def close(self) -> None:
+        """Nothing is held."""
 
 
-def _thousandth(value: int) -> float | Reason:
-    return Reason.NO_DATA if value in NOT_AVAILABLE else value / 1000
+def one_number(
+    function: str, *arguments: int, convert: Callable[[int], Figure] = number, type_: Any = ctypes.c_uint
+) -> Make:
+    """A call that gives one number."""
+
+    def make(driver: Driver, handle: Handle) -> Read:
+        value = type_()
+        places = (*arguments, ctypes.byref(value))
+
+        def read() -> tuple[Figure, ...]:
+            driver.raw(function, handle, *places)
+            return (convert(value.value),)
+
+        return read
+
+    return make
 
 
-def _percent(value: int) -> int | Reason:
-    """Drivers have been seen to give utilisations far above 100."""
-    return Reason.IMPLAUSIBLE if value > 100 else value
+def first_offered(*makes: Make) -> Make:
+    """The first of several ways to ask that this driver offers for this device; the choice is kept."""
+
+    def make(driver: Driver, handle: Handle) -> Read:
+        ways = [one(driver, handle) for one in makes]
+
+        def read() -> tuple[Figure, ...]:
+            refusals: list[DriverError] = []
+            for way in ways:
+                try:
+                    figures = way()
+                except DriverError as error:
+                    if error.reason not in NOT_OFFERED:
+                        raise
+                    refusals.append(error)
+                    continue
+                ways[:] = [way]
+                return figures
+            # A refusal says more than the absence of a function that only other drivers have.
+            raise next((one for one in refusals if one.reason is not Reason.FUNCTION_NOT_FOUND), refusals[-1])
+
+        return read
+
+    return make
 
 
-def _utilization(driver: Driver, handle: Handle) -> tuple[Figure, ...]:
-    rates = driver.call("nvmlDeviceGetUtilizationRates", handle)
-    return _percent(rates.gpu), _percent(rates.memory)
+def _utilization(driver: Driver, handle: Handle) -> Read:
+    rates = driver.module.c_nvmlUtilization_t()
+    place = ctypes.byref(rates)
 
-
-def read_memory(driver: Driver, handle: Handle) -> tuple[Figure, ...]:
-    """Total, used, reserved, free. Version 1 counts the driver's reservation as used: then reserved is not known."""
-    try:
-        figures: tuple[Figure, ...] = driver.first_offered(
-            lambda: _memory_v2(driver.call("nvmlDeviceGetMemoryInfo", handle, version=driver.module.nvmlMemory_v2)),
-            lambda: _memory_v1(driver.call("nvmlDeviceGetMemoryInfo", handle)),
-        )
-    except DriverError as error:
-        if error.reason is Reason.NOT_SUPPORTED:
-            return (Reason.UNIFIED_MEMORY,) * 4  # only chips without memory of their own refuse both
-        raise
-    return figures
-
-
-def _memory_v2(info: Any) -> tuple[Figure, ...]:
-    if info.total == 0:
-        return (Reason.UNIFIED_MEMORY,) * 4
-    return _number(info.total), _number(info.used), _number(info.reserved), _number(info.free)
-
-
-def _memory_v1(info: Any) -> tuple[Figure, ...]:
-    if info.total == 0:
-        return (Reason.UNIFIED_MEMORY,) * 4
-    return _number(info.total), _number(info.used), Reason.FUNCTION_NOT_FOUND, _number(info.free)
-
-
-def _power(driver: Driver, handle: Handle) -> tuple[Figure, ...]:
-    return (_thousandth(driver.call("nvmlDeviceGetPowerUsage", handle)),)
-
-
-def _power_limit(driver: Driver, handle: Handle) -> tuple[Figure, ...]:
-    return (_thousandth(driver.call("nvmlDeviceGetEnforcedPowerLimit", handle)),)
-
-
-def _energy(driver: Driver, handle: Handle) -> tuple[Figure, ...]:
-    return (_thousandth(driver.call("nvmlDeviceGetTotalEnergyConsumption", handle)),)
-
-
-def _clock(kind: int) -> Callable[[Driver, Handle], tuple[Figure, ...]]:
-    return lambda driver, handle: (_number(driver.call("nvmlDeviceGetClockInfo", handle, kind)),)
-
-
-def _clock_events(driver: Driver, handle: Handle) -> tuple[Figure, ...]:
-    return (
-        driver.first_offered(
-            lambda: driver.call("nvmlDeviceGetCurrentClocksEventReasons", handle),
-            lambda: driver.call("nvmlDeviceGetCurrentClocksThrottleReasons", handle),  # its name before driver 535
-        ),
-    )
-
-
-def _temperature(driver: Driver, handle: Handle) -> tuple[Figure, ...]:
-    return (
-        _number(
-            driver.first_offered(
-                lambda: driver.call("nvmlDeviceGetTemperature", handle, TEMPERATURE_GPU),
-                lambda: driver.call("nvmlDeviceGetTemperatureV", handle, TEMPERATURE_GPU),  # replaces it in CUDA 14
-            )
-        ),
-    )
-
-
-def _performance_state(driver: Driver, handle: Handle) -> tuple[Figure, ...]:
-    state = driver.call("nvmlDeviceGetPerformanceState", handle)
-    return (Reason.NO_DATA if state == PSTATE_UNKNOWN else state,)
-
-
-def _plain(function: str) -> Callable[[Driver, Handle], tuple[Figure, ...]]:
-    """A call that gives one number in the field's own unit."""
-    return lambda driver, handle: (_number(driver.call(function, handle)),)
-
-
-def _codec(function: str) -> Callable[[Driver, Handle], tuple[Figure, ...]]:
-    """A call that gives a percentage and the length of its window."""
-    return lambda driver, handle: (_percent(driver.call(function, handle)[0]),)
-
-
-def _pcie(direction: int) -> Callable[[Driver, Handle], tuple[Figure, ...]]:
-    def read(driver: Driver, handle: Handle) -> tuple[Figure, ...]:
-        rate = _number(driver.call("nvmlDeviceGetPcieThroughput", handle, direction))
-        return (rate if isinstance(rate, Reason) else rate * BYTES_PER_NVML_KB,)
+    def read() -> tuple[Figure, ...]:
+        driver.raw("nvmlDeviceGetUtilizationRates", handle, place)
+        return percent(rates.gpu), percent(rates.memory)
 
     return read
+
+
+def memory(driver: Driver, handle: Handle) -> Read:
+    """Total, used, reserved, free. Version 1 counts the driver's reservation as used: then reserved is not known."""
+    ask = first_offered(_memory_v2, _memory_v1)(driver, handle)
+
+    def read() -> tuple[Figure, ...]:
+        try:
+            figures = ask()
+        except DriverError as error:
+            if error.reason is not Reason.NOT_SUPPORTED:
+                raise
+            return (Reason.UNIFIED_MEMORY,) * 4  # only chips without memory of their own refuse both
+        return (Reason.UNIFIED_MEMORY,) * 4 if figures[0] == 0 else figures
+
+    return read
+
+
+def _memory_v2(driver: Driver, handle: Handle) -> Read:
+    info = driver.module.c_nvmlMemory_v2_t()
+    place = ctypes.byref(info)
+
+    def read() -> tuple[Figure, ...]:
+        info.version = driver.module.nvmlMemory_v2
+        driver.raw("nvmlDeviceGetMemoryInfo_v2", handle, place)
+        return number(info.total), number(info.used), number(info.reserved), number(info.free)
+
+    return read
+
+
+def _memory_v1(driver: Driver, handle: Handle) -> Read:
+    info = driver.module.c_nvmlMemory_t()
+    place = ctypes.byref(info)
+
+    def read() -> tuple[Figure, ...]:
+        driver.raw("nvmlDeviceGetMemoryInfo", handle, place)
+        return number(info.total), number(info.used), Reason.FUNCTION_NOT_FOUND, number(info.free)
+
+    return read
+
+
+def _new_temperature(driver: Driver, handle: Handle) -> Read:
+    """The function that replaces nvmlDeviceGetTemperature in CUDA 14."""
+    info = driver.module.c_nvmlTemperature_v1_t()
+    place = ctypes.byref(info)
+
+    def read() -> tuple[Figure, ...]:
+        info.version, info.sensorType = driver.module.nvmlTemperature_v1, TEMPERATURE_GPU
+        driver.raw("nvmlDeviceGetTemperatureV", handle, place)
+        return (number(info.temperature),)
+
+    return read
+
+
+def _margin(driver: Driver, handle: Handle) -> Read:
+    info = driver.module.c_nvmlMarginTemperature_v1_t()
+    place = ctypes.byref(info)
+
+    def read() -> tuple[Figure, ...]:
+        info.version = driver.module.nvmlMarginTemperature_v1
+        driver.raw("nvmlDeviceGetMarginTemperature", handle, place)
+        return (number(info.marginTemperature),)
+
+    return read
+
+
+def _performance_state(value: int) -> Figure:
+    return Reason.NO_DATA if value == PSTATE_UNKNOWN else number(value)
+
+
+def _codec(function: str) -> Make:
+    """A call that gives a percentage and the length of its window."""
+
+    def make(driver: Driver, handle: Handle) -> Read:
+        share, window_us = ctypes.c_uint(), ctypes.c_uint()
+        places = (ctypes.byref(share), ctypes.byref(window_us))
+
+        def read() -> tuple[Figure, ...]:
+            driver.raw(function, handle, *places)
+            return (percent(share.value),)
+
+        return read
+
+    return make
+
+
+def _kilobytes(value: int) -> Figure:
+    known = number(value)
+    return known if isinstance(known, Reason) else known * BYTES_PER_NVML_KB
 
 
 READINGS: tuple[Reading, ...] = (
@@ -156,28 +211,43 @@ READINGS: tuple[Reading, ...] = (
     Reading(
         Tier.FAST,
         ("memory_total_bytes", "memory_used_bytes", "memory_reserved_bytes", "memory_free_bytes"),
-        read_memory,
+        memory,
     ),
-    Reading(Tier.FAST, ("power_w",), _power),
-    Reading(Tier.FAST, ("clock_sm_mhz",), _clock(CLOCK_SM)),
-    Reading(Tier.FAST, ("clock_memory_mhz",), _clock(CLOCK_MEMORY)),
-    Reading(Tier.FAST, ("clock_event_reasons",), _clock_events),
-    Reading(Tier.MEDIUM, ("energy_j",), _energy),
-    Reading(Tier.MEDIUM, ("performance_state",), _performance_state),
-    Reading(Tier.MEDIUM, ("pcie_generation",), _plain("nvmlDeviceGetCurrPcieLinkGeneration")),
-    Reading(Tier.MEDIUM, ("pcie_width",), _plain("nvmlDeviceGetCurrPcieLinkWidth")),
+    Reading(Tier.FAST, ("clock_sm_mhz",), one_number("nvmlDeviceGetClockInfo", CLOCK_SM)),
+    Reading(Tier.FAST, ("clock_memory_mhz",), one_number("nvmlDeviceGetClockInfo", CLOCK_MEMORY)),
+    Reading(
+        Tier.FAST,
+        ("clock_event_reasons",),
+        first_offered(
+            one_number("nvmlDeviceGetCurrentClocksEventReasons", type_=ctypes.c_ulonglong),
+            one_number("nvmlDeviceGetCurrentClocksThrottleReasons", type_=ctypes.c_ulonglong),  # before driver 535
+        ),
+    ),
+    Reading(
+        Tier.MEDIUM,
+        ("performance_state",),
+        one_number("nvmlDeviceGetPerformanceState", convert=_performance_state),
+    ),
     Reading(Tier.MEDIUM, ("encoder_percent",), _codec("nvmlDeviceGetEncoderUtilization")),
     Reading(Tier.MEDIUM, ("decoder_percent",), _codec("nvmlDeviceGetDecoderUtilization")),
-    Reading(Tier.SLOW, ("temperature_c",), _temperature),
-    Reading(Tier.SLOW, ("fan_percent",), _plain("nvmlDeviceGetFanSpeed")),
-    Reading(Tier.SLOW, ("power_limit_w",), _power_limit),
-    Reading(Tier.SLOW, ("processes",), read_processes),
-    Reading(Tier.PCIE, ("pcie_rx_bytes_per_s",), _pcie(PCIE_RX)),
-    Reading(Tier.PCIE, ("pcie_tx_bytes_per_s",), _pcie(PCIE_TX)),
+    Reading(Tier.SLOW, ("clock_graphics_mhz",), one_number("nvmlDeviceGetClockInfo", CLOCK_GRAPHICS)),
+    Reading(
+        Tier.SLOW,
+        ("temperature_c",),
+        first_offered(one_number("nvmlDeviceGetTemperature", TEMPERATURE_GPU), _new_temperature),
+    ),
+    Reading(Tier.SLOW, ("temperature_margin_c",), _margin),
+    Reading(Tier.SLOW, ("power_limit_w",), one_number("nvmlDeviceGetEnforcedPowerLimit", convert=thousandth)),
+    Reading(
+        Tier.PCIE,
+        ("pcie_rx_bytes_per_s",),
+        one_number("nvmlDeviceGetPcieThroughput", PCIE_RX, convert=_kilobytes),
+    ),
+    Reading(
+        Tier.PCIE,
+        ("pcie_tx_bytes_per_s",),
+        one_number("nvmlDeviceGetPcieThroughput", PCIE_TX, convert=_kilobytes),
+    ),
 )
-ALL_FIELDS = tuple(name for reading in READINGS for name in reading.fields)
-"""Every figure of a `GpuSample` that NVML gives."""
-UTILIZATION_FIELDS = frozenset(
-    {"utilization_gpu_percent", "utilization_memory_percent", "encoder_percent", "decoder_percent"}
-)
-"""What a GPU does not offer while it is split into MIG instances (nvml.h)."""
+MEMORY_READING = READINGS[1]
+"""The one reading here that MIG instances have of their own."""

@@ -19,17 +19,18 @@ from typing import Any
 
 import psutil
 
-from gpuscope.domain.sample import Frame, SamplerSample, SourceState
+from gpuscope.domain.sample import Frame, SamplerSample, SourceEvent, SourceState
 from gpuscope.errors import SourceError
 from gpuscope.sources.binding import load_binding
 from gpuscope.sources.budget import DriverBudget, stretched_state
 from gpuscope.sources.diagnose import print_report
 from gpuscope.sources.driver import Driver, binding_state, wedged_state
+from gpuscope.sources.figures import Tier
 from gpuscope.sources.host import HostSource
 from gpuscope.sources.nvml import NvmlSource
-from gpuscope.sources.nvml_fields import Tier
 from gpuscope.sources.ticker import Ticker
 from gpuscope.sources.wire import encode
+from gpuscope.sources.xid_watcher import XidWatcher
 
 WATCH_INTERVAL_S = 1.0
 WEDGED_AFTER_S = 5.0
@@ -71,6 +72,7 @@ class Sampler:
         self._intervals: queue.SimpleQueue[float] = queue.SimpleQueue()
         self._root_pids: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         self._nvml: NvmlSource | None = None
+        self._xid: XidWatcher | None = None
         self._gpu_tickers: dict[Tier, Ticker] = {}
         self._host_ticker = Ticker(self._host_interval_s, time.monotonic())
         self._wedged = False
@@ -91,7 +93,12 @@ class Sampler:
         self._gpus_wake.set()
         for thread in self._threads:
             thread.join(ENDING_S)
-        return not any(thread.is_alive() for thread in self._threads)
+        xid_ended = self._xid is None or self._end_xid(self._xid)
+        return xid_ended and not any(thread.is_alive() for thread in self._threads)
+
+    def _end_xid(self, watcher: XidWatcher) -> bool:
+        watcher.stop()
+        return watcher.join(ENDING_S)
 
     def control(self, line: bytes) -> None:
         """Obey one line from the parent; what is not understood is ignored."""
@@ -110,11 +117,13 @@ class Sampler:
 
     def _watch_gpus(self) -> None:
         try:
-            source = NvmlSource(Driver(load_binding()))
+            binding = load_binding()
         except SourceError as error:
             self._tell(binding_state(error))
             return
-        self._nvml = source
+        self._xid = XidWatcher(Driver(binding), self._tell_event)
+        self._xid.start()
+        source = self._nvml = NvmlSource(Driver(binding), xid=self._xid)
         start_s = time.monotonic()
         budget = DriverBudget(start_s)
         self._gpu_tickers = {tier: Ticker(budget.interval_s(tier, self._interval_s), start_s) for tier in Tier}
@@ -151,6 +160,9 @@ class Sampler:
 
     def _tell(self, state: SourceState) -> None:
         self._pipe.send(Frame(monotonic_s=time.monotonic(), wall_s=time.time(), states=(state,)))
+
+    def _tell_event(self, event: SourceEvent) -> None:
+        self._pipe.send(Frame(monotonic_s=event.monotonic_s, wall_s=time.time(), events=(event,)))
 
     def _watch_host(self) -> None:
         source = HostSource(self._root_pid)

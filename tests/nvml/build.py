@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 SOURCE = Path(__file__).with_name("standin.c")
+PARTS = sorted(SOURCE.parent.glob("standin*.c"))
 LIBRARY_NAME = "libnvidia-ml.so.1"
 COMPILER_FLAGS = ("-shared", "-fPIC", "-O1", "-std=gnu11", "-Wall", "-Wextra", "-Werror")
 
@@ -26,15 +27,24 @@ def compiler() -> str:
     raise RuntimeError("The tests need a C compiler: install gcc (Debian, Ubuntu: apt-get install gcc libc6-dev).")
 
 
-def build_library() -> Path:
-    """Folder that holds `libnvidia-ml.so.1`; built only when the source has changed since."""
+def build_library(without: tuple[str, ...] = ()) -> Path:
+    """Folder that holds `libnvidia-ml.so.1`; built only when the source has changed since.
+
+    Args:
+        without: functions that this library lacks (with `*`), as an older one does.
+    """
     command = [compiler(), *COMPILER_FLAGS, f"-Wl,-soname,{LIBRARY_NAME}"]
-    key = hashlib.sha256(SOURCE.read_bytes() + " ".join(command).encode()).hexdigest()[:16]
+    source = b"".join(part.read_bytes() for part in PARTS)
+    key = hashlib.sha256(source + " ".join([*command, *without]).encode()).hexdigest()[:16]
     folder = Path(tempfile.gettempdir()) / f"gpuscope-test-nvml-{os.getuid()}-{key}"
     library = folder / LIBRARY_NAME
     if not library.exists():
         folder.mkdir(mode=0o700, exist_ok=True)
         unfinished = folder / f"{LIBRARY_NAME}.{os.getpid()}"
+        if without:
+            symbols = folder / "symbols"
+            symbols.write_text(f"{{ local: {'; '.join(without)}; }};\n")
+            command.append(f"-Wl,--version-script={symbols}")
         subprocess.run([*command, "-o", str(unfinished), str(SOURCE), "-lm", "-lpthread"], check=True)
         unfinished.replace(library)  # two test processes may build at the same time
     return folder

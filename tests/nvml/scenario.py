@@ -30,6 +30,15 @@ class NvmlError:
     code: int
 
 
+@dataclass(frozen=True)
+class Growing:
+    """A counter: its value at scenario time 0, its growth a second, and the bits after which it runs over."""
+
+    start: int
+    per_s: float
+    bits: int = 64
+
+
 @dataclass
 class Scope:
     """A GPU, a MIG instance or the system, with its values."""
@@ -118,7 +127,9 @@ def _steps(value: Any) -> list[tuple[float, Any]]:
 def _text(value: Any) -> str:
     if isinstance(value, NvmlError):
         return f"!{value.code}"
-    if isinstance(value, tuple):  # processes: (pid, bytes or None)
+    if isinstance(value, Growing):
+        return f"grow {value.start} {value.per_s!r} {value.bits}"
+    if isinstance(value, tuple):  # processes: (pid, bytes or None); their utilisation: (pid, percent)
         return " ".join(f"{pid}:{'-' if used is None else used}" for pid, used in value)
     return str(value)
 
@@ -141,7 +152,8 @@ H100: dict[str, Any] = {
     "compute_major": 9, "compute_minor": 0,
     "compute_processes": ((4242, 29 * GIB),), "graphics_processes": (),
 }  # fmt: skip
-"""A data-centre card: no fan, MIG possible. The figures are made up within what such a card shows."""
+"""A data-centre card: no fan, MIG possible, behind a driver that has the plain functions only. The figures are made
+up within what such a card shows; profiles.py has whole chips."""
 
 RTX_4090: dict[str, Any] = {
     **{key: value for key, value in H100.items() if not key.startswith("mig_")},

@@ -1,4 +1,4 @@
-/* A stand-in for libnvidia-ml.so.1 that answers from a scenario file.
+/* A stand-in for libnvidia-ml.so.1 that answers from a scenario file. The parts standin_*.c are included at the end.
  *
  * A test part: the product never ships it. It is loaded through nvidia-ml-py like the real library.
  *
@@ -10,6 +10,7 @@
  *   value SCOPE KEY TIME TEXT...                 from TIME on KEY is TEXT; TEXT "!N" is NVML error N
  *   rule FUNCTION SCOPE FROM UNTIL ACTION AMOUNT error N | delay MILLISECONDS | hang 0; "*" matches all
  * SCOPE is system, gpuI or gpuI.migJ. What the scenario does not give is answered with NOT_SUPPORTED.
+ * A number may be "grow START PER_SECOND BITS": a counter that runs over at 2^BITS.
  *
  * To offer another function: one line in the tables at the end.
  */
@@ -30,7 +31,7 @@ enum {
     SUCCESS = 0, UNINITIALIZED = 1, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, INSUFFICIENT_SIZE = 7,
     GPU_IS_LOST = 15, ARGUMENT_VERSION_MISMATCH = 25, UNKNOWN = 999
 };
-enum { MAX_KEYS = 128, MAX_SCOPES = 128, MAX_RULES = 256, MAX_COUNTERS = 256, NAME_BYTES = 56, MAX_LINE = 4096 };
+enum { MAX_KEYS = 512, KEY_SLOTS = 2048, MAX_SCOPES = 128, MAX_RULES = 256, MAX_COUNTERS = 256, NAME_BYTES = 56, MAX_LINE = 4096 };
 
 typedef struct { double from; char *text; } Step;
 typedef struct { Step *steps; int count; } Series;
@@ -42,7 +43,7 @@ typedef struct { Scope *scope; Scope *parent; unsigned generation; } Handle;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char key_names[MAX_KEYS][NAME_BYTES];
-static int key_count;
+static int key_count, key_slots[KEY_SLOTS]; /* a slot holds a key's number + 1 */
 static Scope *scopes;
 static int scope_count;
 static Rule rules[MAX_RULES];
@@ -67,15 +68,20 @@ static void sleep_s(double seconds)
 
 /* ---- the scenario ------------------------------------------------------------------------------------------- */
 
+/* By hash, since every call looks keys up. */
 static int key_id(const char *name)
 {
-    for (int id = 0; id < key_count; id++)
-        if (strcmp(key_names[id], name) == 0)
-            return id;
+    unsigned slot = 2166136261u;
+    for (const char *at = name; *at != '\0'; at++)
+        slot = (slot ^ (unsigned char)*at) * 16777619u;
+    for (slot %= KEY_SLOTS; key_slots[slot] != 0; slot = (slot + 1) % KEY_SLOTS)
+        if (strcmp(key_names[key_slots[slot] - 1], name) == 0)
+            return key_slots[slot] - 1;
     if (key_count == MAX_KEYS)
         abort();
     snprintf(key_names[key_count], NAME_BYTES, "%s", name);
-    return key_count++;
+    key_slots[slot] = ++key_count;
+    return key_count - 1;
 }
 
 static Scope *find_scope(const char *name)
@@ -249,12 +255,23 @@ static int look_up(const Scope *scope, const char *key, const char **text)
     return (*text)[0] == '!' ? atoi(*text + 1) : SUCCESS;
 }
 
+static unsigned long long number_of(const char *text)
+{
+    unsigned long long start;
+    double per_second;
+    int bits;
+    if (sscanf(text, "grow %llu %lf %d", &start, &per_second, &bits) != 3)
+        return strtoull(text, NULL, 10);
+    unsigned long long value = start + (unsigned long long)(long long)(per_second * now_s());
+    return bits < 64 ? value & ((1ull << bits) - 1) : value;
+}
+
 static int read_u64(const Scope *scope, const char *key, unsigned long long *out)
 {
     const char *text;
     int code = look_up(scope, key, &text);
     if (code == SUCCESS)
-        *out = strtoull(text, NULL, 10);
+        *out = number_of(text);
     return code;
 }
 
@@ -422,8 +439,10 @@ int nvmlDeviceGetMemoryInfo_v2(Handle *handle, MemoryV2 *out)
 /* ---- processes: "PID:BYTES PID:BYTES", BYTES "-" where the driver does not know them -------------------------- */
 
 typedef struct { unsigned int pid; unsigned long long used; unsigned int gpu_instance, compute_instance; } Process;
+typedef struct { unsigned int pid; unsigned long long used; } ProcessV1;
 
-static int read_processes(const Scope *scope, const char *key, unsigned int *size, Process *out)
+/* Entries are `stride` bytes apart: a driver and a library that disagree about it scramble the list. */
+static int read_processes(const Scope *scope, const char *key, unsigned int *size, void *out, size_t entry, size_t stride)
 {
     const char *text;
     unsigned int found = 0, room = out != NULL ? *size : 0;
@@ -434,8 +453,9 @@ static int read_processes(const Scope *scope, const char *key, unsigned int *siz
         char *end;
         unsigned int pid = (unsigned int)strtoul(text, &end, 10);
         unsigned long long used = end[1] == '-' ? ~0ull : strtoull(end + 1, NULL, 10);
-        if (found < room)
-            out[found] = (Process){pid, used, ~0u, ~0u};
+        Process process = {pid, used, ~0u, ~0u};
+        if (found < room && (found * stride + entry) <= room * entry)
+            memcpy((char *)out + found * stride, &process, entry);
         found++;
         text = strchr(end, ' ');
         if (text == NULL)
@@ -444,6 +464,11 @@ static int read_processes(const Scope *scope, const char *key, unsigned int *siz
     }
     *size = found;
     return found > room ? INSUFFICIENT_SIZE : SUCCESS;
+}
+
+static size_t stride_of(const Scope *scope)
+{
+    return (size_t)flag_at(scope, "process_stride", now_s(), sizeof(Process));
 }
 
 /* ---- structures with two figures ------------------------------------------------------------------------------ */
@@ -471,6 +496,21 @@ int nvmlDeviceGetPciInfo_v3(Handle *handle, PciInfo *out)
     return code != SUCCESS ? code : read_text(handle->scope, "pci_bus_id", out->bus_id, sizeof out->bus_id);
 }
 
+/* A key that is not given for a part of that number; INVALID_ARGUMENT for parts that are not there. */
+static int read_numbered(const Scope *scope, const char *count_key, const char *key, unsigned int part,
+                         unsigned long long *out)
+{
+    char own[NAME_BYTES];
+    unsigned long long count;
+    int code = read_u64(scope, count_key, &count);
+    if (code != SUCCESS)
+        return code;
+    if (part >= count)
+        return INVALID_ARGUMENT;
+    snprintf(own, sizeof own, "%s_%u", key, part);
+    return read_u64(scope, text_at(scope, key_id(own), now_s()) != NULL ? own : key, out);
+}
+
 /* ---- tables: one line a function ------------------------------------------------------------------------------ */
 
 #define GET_UINT(function, key) \
@@ -487,8 +527,22 @@ int nvmlDeviceGetPciInfo_v3(Handle *handle, PciInfo *out)
     { int code = enter(__func__, handle); if (code == SUCCESS) code = read_uint(handle->scope, first, one); \
       return code != SUCCESS ? code : read_uint(handle->scope, second, two); }
 #define GET_PROCESSES(function, key) \
-    int function(Handle *handle, unsigned int *size, Process *out) \
-    { int code = enter(__func__, handle); return code != SUCCESS ? code : read_processes(handle->scope, key, size, out); }
+    int function##_v3(Handle *handle, unsigned int *size, Process *out) \
+    { int code = enter(__func__, handle); return code != SUCCESS ? code : \
+      read_processes(handle->scope, key, size, out, sizeof(Process), stride_of(handle->scope)); } \
+    int function##_v2(Handle *handle, unsigned int *size, Process *out) \
+    { int code = enter(__func__, handle); return code != SUCCESS ? code : \
+      read_processes(handle->scope, key, size, out, sizeof(Process), sizeof(Process)); } \
+    int function(Handle *handle, unsigned int *size, ProcessV1 *out) \
+    { int code = enter(__func__, handle); return code != SUCCESS ? code : \
+      read_processes(handle->scope, key, size, out, sizeof(ProcessV1), sizeof(ProcessV1)); }
+/* One number of each of several parts: the key with the part's number, else the plain key. */
+#define GET_NUMBERED(function, count_key, key) \
+    int function(Handle *handle, unsigned int part, unsigned int *out) \
+    { int code = enter(__func__, handle); unsigned long long value; \
+      if (code == SUCCESS) code = read_numbered(handle->scope, count_key, key, part, &value); \
+      if (code == SUCCESS) *out = (unsigned int)value; \
+      return code; }
 /* The second argument chooses among the keys that follow, from 0 on; an empty key is one that is not offered. */
 #define GET_CHOSEN(function, ...) \
     int function(Handle *handle, unsigned int choice, unsigned int *out) \
@@ -518,5 +572,71 @@ GET_CHOSEN(nvmlDeviceGetClockInfo, "clock_graphics_mhz", "clock_sm_mhz", "clock_
 GET_CHOSEN(nvmlDeviceGetMaxClockInfo, "clock_graphics_max_mhz", "clock_sm_max_mhz", "clock_memory_max_mhz")
 GET_CHOSEN(nvmlDeviceGetTemperature, "temperature_c")
 GET_CHOSEN(nvmlDeviceGetPcieThroughput, "pcie_tx_kb_per_s", "pcie_rx_kb_per_s")
-GET_PROCESSES(nvmlDeviceGetComputeRunningProcesses_v3, "compute_processes")
-GET_PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v3, "graphics_processes")
+GET_CHOSEN(nvmlDeviceGetTemperatureThreshold, "temperature_shutdown_c", "temperature_slowdown_c",
+           "temperature_memory_max_c", "temperature_max_c")
+GET_UINT(nvmlDeviceGetPowerManagementDefaultLimit, "power_limit_default_mw")
+GET_TWO(nvmlDeviceGetPowerManagementLimitConstraints, "power_limit_min_mw", "power_limit_max_mw")
+GET_UINT(nvmlDeviceGetNumFans, "fans")
+GET_NUMBERED(nvmlDeviceGetFanSpeed_v2, "fans", "fan_percent")
+GET_UINT(nvmlDeviceGetPcieReplayCounter, "pcie_replays")
+GET_TWO(nvmlDeviceGetEccMode, "ecc_mode", "ecc_mode_pending")
+GET_UINT(nvmlDeviceGetComputeMode, "compute_mode")
+GET_UINT(nvmlDeviceGetPersistenceMode, "persistence_mode")
+GET_TWO(nvmlDeviceGetDriverModel_v2, "driver_model", "driver_model")
+GET_UINT(nvmlDeviceGetVirtualizationMode, "virtualization")
+GET_UINT(nvmlDeviceGetGpuInstanceId, "gpu_instance_id")
+GET_NUMBERED(nvmlDeviceGetNvLinkState, "nvlink_links", "nvlink_state")
+GET_NUMBERED(nvmlDeviceGetNvLinkVersion, "nvlink_links", "nvlink_version")
+GET_U64(nvmlDeviceGetSupportedEventTypes, "event_types")
+GET_PROCESSES(nvmlDeviceGetComputeRunningProcesses, "compute_processes")
+GET_PROCESSES(nvmlDeviceGetGraphicsRunningProcesses, "graphics_processes")
+GET_PROCESSES(nvmlDeviceGetMPSComputeRunningProcesses, "mps_processes")
+
+int nvmlDeviceGetTotalEccErrors(Handle *handle, unsigned int type, unsigned int counter, unsigned long long *out)
+{
+    static const char *const keys[2][2] = {{"ecc_corrected_volatile", "ecc_corrected_aggregate"},
+                                           {"ecc_uncorrected_volatile", "ecc_uncorrected_aggregate"}};
+    int code = enter(__func__, handle);
+    if (code != SUCCESS)
+        return code;
+    return type < 2 && counter < 2 ? read_u64(handle->scope, keys[type][counter], out) : INVALID_ARGUMENT;
+}
+
+int nvmlDeviceGetRemappedRows(Handle *handle, unsigned int *corrected, unsigned int *uncorrected,
+                              unsigned int *pending, unsigned int *failed)
+{
+    int code = enter(__func__, handle);
+    if (code == SUCCESS)
+        code = read_uint(handle->scope, "rows_remapped_correctable", corrected);
+    if (code == SUCCESS)
+        code = read_uint(handle->scope, "rows_remapped_uncorrectable", uncorrected);
+    if (code == SUCCESS)
+        code = read_uint(handle->scope, "row_remap_pending", pending);
+    return code != SUCCESS ? code : read_uint(handle->scope, "row_remap_failed", failed);
+}
+
+typedef struct { unsigned int version; int margin; } MarginTemperature;
+
+int nvmlDeviceGetMarginTemperature(Handle *handle, MarginTemperature *out)
+{
+    int code = enter(__func__, handle);
+    if (code == SUCCESS && out->version != (sizeof(MarginTemperature) | 1u << 24))
+        return ARGUMENT_VERSION_MISMATCH;
+    return code != SUCCESS ? code : read_uint(handle->scope, "temperature_margin_c", (unsigned int *)&out->margin);
+}
+
+typedef struct { unsigned int version, sensor; int temperature; } TemperatureV;
+
+int nvmlDeviceGetTemperatureV(Handle *handle, TemperatureV *out)
+{
+    int code = enter(__func__, handle);
+    if (code == SUCCESS && out->version != (sizeof(TemperatureV) | 1u << 24))
+        return ARGUMENT_VERSION_MISMATCH;
+    if (code == SUCCESS && out->sensor != 0)
+        return INVALID_ARGUMENT;
+    return code != SUCCESS ? code : read_uint(handle->scope, "temperature_c", (unsigned int *)&out->temperature);
+}
+
+#include "standin_fields.c"
+#include "standin_gpm.c"
+#include "standin_events.c"

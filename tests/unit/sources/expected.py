@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from gpuscope.domain.reasons import Reason
-from gpuscope.domain.sample import GpuSample
+from gpuscope.domain.sample import Frame, GpuSample
+from gpuscope.sources.device_reader import ALL_FIELDS
+from gpuscope.sources.figures import Tier
+from gpuscope.sources.gpm import SHORTEST_S
+from gpuscope.sources.nvml import NvmlSource
 from tests.nvml.scenario import Scope
 
 T = TypeVar("T")
@@ -53,6 +57,50 @@ def assert_same(sample: GpuSample, scope: Scope, start_s: float, end_s: float) -
             assert None in wanted, f"{name} is {wanted} in the scenario"
             assert sample.unavailable[name] is Reason.NOT_SUPPORTED
     return present
+
+
+class Everything:
+    """All that a source has said of its devices so far: the newest figure, or the newest reason, of each field."""
+
+    def __init__(self, source: NvmlSource) -> None:
+        self.source = source
+        self.frames: list[Frame] = []
+        self._rows: dict[str, dict[str, Any]] = {}
+
+    def read(self) -> dict[str, GpuSample]:
+        """Read every tier once more (the PCIE tier until all GPUs have had their turn); the samples by UUID."""
+        for tier in Tier:
+            self._take(self.source.read(tier))
+        turns = 1
+        while turns < len(self.source.devices) and self._take(self.source.read(Tier.PCIE)):
+            turns += 1
+        return {uuid: GpuSample(uuid=uuid, **row) for uuid, row in self._rows.items()}
+
+    def twice(self) -> dict[str, GpuSample]:
+        """Two readings, far enough apart for rates and GPM."""
+        self.read()
+        start_s = time.monotonic()
+        poll(lambda: time.monotonic() - start_s > SHORTEST_S)
+        return self.read()
+
+    def _take(self, frame: Frame | None) -> bool:
+        if frame is None:
+            return False
+        self.frames.append(frame)
+        for sample in frame.gpus or ():
+            self._add(sample)
+        return True
+
+    def _add(self, sample: GpuSample) -> None:
+        row = self._rows.setdefault(sample.uuid, {"unavailable": {}})
+        for name in ALL_FIELDS:
+            value = getattr(sample, name)
+            if value is not None:
+                row[name] = value
+                row["unavailable"].pop(name, None)
+            elif name in sample.unavailable:
+                row["unavailable"][name] = sample.unavailable[name]
+                row.pop(name, None)
 
 
 def poll(condition: Callable[[], T], timeout_s: float = 20.0, every_s: float = 0.02) -> T:

@@ -41,5 +41,8 @@ def test_no_binding_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_frozen_app_may_lack_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.metadata, "packages_distributions", dict)
+    def missing(name: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", missing)
     assert binding.load_binding().package is None

@@ -6,45 +6,20 @@ import pytest
 
 from gpuscope.domain.reasons import REASON_SENTENCES, Reason
 from gpuscope.domain.sample import Frame, GpuSample
+from gpuscope.sources.device_reader import ALL_FIELDS
+from gpuscope.sources.figures import Tier
 from gpuscope.sources.nvml import NvmlSource
-from gpuscope.sources.nvml_fields import ALL_FIELDS, Tier
 from gpuscope.sources.ticker import BackOff
 from tests.nvml.fixtures import MakeWorld
 from tests.nvml.scenario import H100, RTX_4090, NvmlError, Scenario
 from tests.unit.sources.conftest import OpenSource
 from tests.unit.sources.expected import poll
 
-REASON_OF_CODE = {
-    2: Reason.UNKNOWN_ERROR, 3: Reason.NOT_SUPPORTED, 4: Reason.NO_PERMISSION, 5: Reason.UNKNOWN_ERROR,
-    6: Reason.NOT_FOUND, 7: Reason.UNKNOWN_ERROR, 8: Reason.UNKNOWN_ERROR, 10: Reason.TIMEOUT,
-    11: Reason.UNKNOWN_ERROR, 13: Reason.FUNCTION_NOT_FOUND, 14: Reason.UNKNOWN_ERROR, 17: Reason.UNKNOWN_ERROR,
-    19: Reason.UNKNOWN_ERROR, 20: Reason.UNKNOWN_ERROR, 21: Reason.NO_DATA, 22: Reason.UNKNOWN_ERROR,
-    23: Reason.UNKNOWN_ERROR, 24: Reason.UNKNOWN_ERROR, 25: Reason.FUNCTION_NOT_FOUND, 26: Reason.NOT_SUPPORTED,
-    27: Reason.NOT_READY, 29: Reason.UNKNOWN_ERROR, 30: Reason.UNKNOWN_ERROR, 999: Reason.UNKNOWN_ERROR,
-    1234: Reason.UNKNOWN_ERROR,
-}  # fmt: skip
-"""Codes that concern one figure; 1234 is one that no library has yet."""
 DEVICE_CODES = {15: Reason.GPU_LOST, 16: Reason.RESET_REQUIRED, 28: Reason.GPU_LOST}
 DRIVER_CODES = {
     1: Reason.DRIVER_NOT_LOADED, 9: Reason.DRIVER_NOT_LOADED, 12: Reason.DRIVER_NOT_LOADED,
     18: Reason.LIBRARY_MISMATCH,
 }  # fmt: skip
-
-CALLS = {
-    "nvmlDeviceGetUtilizationRates": (Tier.FAST, "utilization_gpu_percent"),
-    "nvmlDeviceGetPowerUsage": (Tier.FAST, "power_w"),
-    "nvmlDeviceGetClockInfo": (Tier.FAST, "clock_sm_mhz"),
-    "nvmlDeviceGetTotalEnergyConsumption": (Tier.MEDIUM, "energy_j"),
-    "nvmlDeviceGetPerformanceState": (Tier.MEDIUM, "performance_state"),
-    "nvmlDeviceGetCurrPcieLinkWidth": (Tier.MEDIUM, "pcie_width"),
-    "nvmlDeviceGetEncoderUtilization": (Tier.MEDIUM, "encoder_percent"),
-    "nvmlDeviceGetTemperature": (Tier.SLOW, "temperature_c"),
-    "nvmlDeviceGetFanSpeed": (Tier.SLOW, "fan_percent"),
-    "nvmlDeviceGetComputeRunningProcesses_v3": (Tier.SLOW, "processes"),
-    "nvmlDeviceGetPcieThroughput": (Tier.PCIE, "pcie_rx_bytes_per_s"),
-}
-WITH_ANOTHER_WAY = {3, 13, 25, 26}
-"""Codes after which an older or newer function is asked, or the other half is taken."""
 
 
 @pytest.fixture(autouse=True)
@@ -60,30 +35,6 @@ def read(source: NvmlSource, tier: Tier) -> Frame:
 
 def sample_of(frame: Frame, uuid: str) -> GpuSample:
     return next(sample for sample in frame.gpus or () if sample.uuid == uuid)
-
-
-@pytest.mark.parametrize("function", CALLS)
-def test_an_error_of_one_call_costs_its_figures_only(
-    function: str, nvml_in_process: MakeWorld, open_source: OpenSource
-) -> None:
-    tier, field = CALLS[function]
-    scenario = Scenario()
-    for index, code in enumerate(REASON_OF_CODE):
-        gpu = scenario.add_gpu(RTX_4090, uuid=f"GPU-{code}")
-        other_way = function.endswith(("Temperature", "_v3")) and code in WITH_ANOTHER_WAY
-        scenario.rule(function, gpu, error=999 if other_way else code)
-        assert gpu.values["uuid"] == f"GPU-{code}", index
-    nvml_in_process(scenario)
-    source = open_source()
-    frames = [read(source, tier) for _ in range(len(REASON_OF_CODE) if tier is Tier.PCIE else 1)]
-    samples = {sample.uuid: sample for frame in frames for sample in frame.gpus or ()}
-    assert len(samples) == len(REASON_OF_CODE)
-    for code, reason in REASON_OF_CODE.items():
-        other_way = function.endswith(("Temperature", "_v3")) and code in WITH_ANOTHER_WAY
-        sample = samples[f"GPU-{code}"]
-        assert getattr(sample, field) is None
-        assert sample.unavailable[field] is (Reason.UNKNOWN_ERROR if other_way else reason), code
-    assert source.state.ok
 
 
 @pytest.mark.parametrize(("code", "reason"), DEVICE_CODES.items())
@@ -253,12 +204,11 @@ def test_static_facts_that_are_missing_say_why(nvml_in_process: MakeWorld, open_
     device, nameless = source.devices
     assert nameless.name == "Unknown NVIDIA GPU"
     assert nameless.unavailable["name"] is Reason.UNKNOWN_ERROR
-    assert device.unavailable == {
-        "pcie_width_max": Reason.NOT_SUPPORTED,
-        "compute_capability": Reason.UNKNOWN_ERROR,
-        "mig_enabled": Reason.NOT_SUPPORTED,
-        "cuda_version": Reason.FUNCTION_NOT_FOUND,
-    }
+    assert device.unavailable["pcie_width_max"] is Reason.NOT_SUPPORTED
+    assert device.unavailable["pcie_limit_bytes_per_s"] is Reason.NOT_SUPPORTED, "it follows from the width"
+    assert device.unavailable["compute_capability"] is Reason.UNKNOWN_ERROR
+    assert device.unavailable["mig_enabled"] is Reason.NOT_SUPPORTED
+    assert device.unavailable["cuda_version"] is Reason.FUNCTION_NOT_FOUND
     assert device.pcie_width_max is None
     assert device.compute_capability is None
     assert (device.power_limit_w, device.pcie_generation_max, device.clock_sm_max_mhz) == (700, 5, 1980)

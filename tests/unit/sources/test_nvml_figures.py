@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 from gpuscope.domain.reasons import Reason
-from gpuscope.domain.sample import Frame, GpuSample
-from gpuscope.sources import device_reader, gpu_processes
+from gpuscope.domain.sample import GpuSample
+from gpuscope.sources import refusals
+from gpuscope.sources.device_reader import ALL_FIELDS
+from gpuscope.sources.figures import Tier
 from gpuscope.sources.nvml import NvmlSource
-from gpuscope.sources.nvml_fields import ALL_FIELDS, READINGS, Tier
 from tests.nvml.fixtures import MakeWorld
-from tests.nvml.scenario import GIB, H100, RTX_4090, NvmlError, Scenario
+from tests.nvml.profiles import H100_SXM
+from tests.nvml.scenario import H100, RTX_4090, NvmlError, Scenario
 from tests.unit.sources.conftest import OpenSource
-from tests.unit.sources.expected import PLAIN, assert_same, poll
+from tests.unit.sources.expected import PLAIN, Everything, assert_same
 
 NO_VALUE = 2**64 - 1
 
@@ -28,14 +29,7 @@ def one_gpu(**changes: object) -> Scenario:
 
 def all_tiers(source: NvmlSource) -> dict[str, GpuSample]:
     """One reading of everything, merged by device."""
-    merged: dict[str, dict[str, object]] = {}
-    frames = [source.read(tier) for tier in Tier] + [source.read(Tier.PCIE) for _ in source.devices]
-    for frame in frames:
-        for sample in (frame.gpus if isinstance(frame, Frame) else None) or ():
-            row = merged.setdefault(sample.uuid, {"uuid": sample.uuid, "unavailable": {}})
-            row.update({name: value for name in ALL_FIELDS if (value := getattr(sample, name)) is not None})
-            row["unavailable"] |= sample.unavailable
-    return {uuid: GpuSample(**row) for uuid, row in merged.items()}
+    return Everything(source).read()
 
 
 def test_every_field_has_the_scenarios_value(nvml_in_process: MakeWorld, open_source: OpenSource) -> None:
@@ -46,9 +40,7 @@ def test_every_field_has_the_scenarios_value(nvml_in_process: MakeWorld, open_so
     for gpu in gpus:
         sample = samples[gpu.values["uuid"]]
         present = assert_same(sample, gpu, 0, 0)
-        missing = set(PLAIN) - present
-        assert missing == ({"fan_percent"} if gpu is gpus[0] else set())
-        assert set(sample.unavailable) == missing
+        assert set(PLAIN) - present == ({"fan_percent"} if gpu is gpus[0] else set())
         assert [(p.pid, p.gpu_memory_bytes) for p in sample.processes or ()] == sorted(
             gpu.values["compute_processes"] + gpu.values["graphics_processes"]
         )
@@ -127,7 +119,7 @@ def test_what_is_not_offered_is_asked_for_again_after_a_while(
         assert frame.gpus[0].unavailable["fan_percent"] is Reason.NOT_SUPPORTED
     assert world.counts()["nvmlDeviceGetFanSpeed"] == 1
     assert world.counts()["nvmlDeviceGetTemperature"] == 5, "a passing failure is tried again at once"
-    monkeypatch.setattr(device_reader, "PROBE_AGAIN_S", 0.0)
+    monkeypatch.setattr(refusals, "PROBE_AGAIN_S", 0.0)
     again = open_source()
     again.read(Tier.SLOW)
     again.read(Tier.SLOW)
@@ -153,12 +145,14 @@ def test_pcie_is_measured_one_gpu_at_a_time_and_never_in_the_fast_tier(
 
 
 def test_fast_tier_makes_as_few_calls_as_it_can(nvml_in_process: MakeWorld, open_source: OpenSource) -> None:
-    world = nvml_in_process(one_gpu())
+    scenario = Scenario()
+    scenario.add_gpu(H100_SXM)
+    world = nvml_in_process(scenario)
     source = open_source()
     source.read(Tier.FAST)
     before = sum(world.counts().values())
     source.read(Tier.FAST)
-    assert sum(world.counts().values()) - before == sum(reading.tier is Tier.FAST for reading in READINGS)
+    assert sum(world.counts().values()) - before == 6, "utilisation, memory, power, two clocks, their events"
 
 
 def test_a_sleeping_gpu_is_not_woken(nvml_in_process: MakeWorld, open_source: OpenSource, tmp_path: Path) -> None:
@@ -178,113 +172,3 @@ def test_a_sleeping_gpu_is_not_woken(nvml_in_process: MakeWorld, open_source: Op
     assert frame is not None
     assert frame.gpus is not None
     assert frame.gpus[0].unavailable == dict.fromkeys(ALL_FIELDS, Reason.SUSPENDED)
-
-
-class TestProcesses:
-    """Who is on the GPU."""
-
-    @pytest.fixture(autouse=True)
-    def _host_pids(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(gpu_processes, "_sees_host_pids", lambda: True)
-
-    def processes(self, source: NvmlSource) -> dict[int, object]:
-        (sample,) = all_tiers(source).values()
-        return {process.pid: process for process in sample.processes or ()}
-
-    def test_names_memory_and_kinds(self, nvml_in_process: MakeWorld, open_source: OpenSource) -> None:
-        own = os.getpid()
-        nvml_in_process(
-            one_gpu(compute_processes=((own, 3 * GIB),), graphics_processes=((own, 3 * GIB), (4_000_000, 5)))
-        )
-        found = self.processes(open_source())
-        assert set(found) == {own, 4_000_000}, "a process in both lists is one process"
-        assert found[own].kind == "compute"
-        assert found[own].gpu_memory_bytes == 3 * GIB
-        assert found[own].name
-        assert found[4_000_000].kind == "graphics"
-        assert found[4_000_000].unavailable == {"name": Reason.PROCESS_ENDED}
-
-    @pytest.mark.parametrize(("windows", "reason"), [(True, Reason.WDDM), (False, Reason.NO_DATA)])
-    def test_hidden_memory_is_not_zero(
-        self, windows: bool, reason: Reason, nvml_in_process: MakeWorld, open_source: OpenSource,
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:  # fmt: skip
-        monkeypatch.setattr(gpu_processes, "_under_windows", lambda: windows)
-        nvml_in_process(one_gpu(compute_processes=((os.getpid(), None),)))
-        process = self.processes(open_source())[os.getpid()]
-        assert process.gpu_memory_bytes is None
-        assert process.unavailable == {"gpu_memory_bytes": reason}
-
-    def test_container_pids_are_not_given_other_processes_names(
-        self, nvml_in_process: MakeWorld, open_source: OpenSource, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(gpu_processes, "_sees_host_pids", lambda: False)
-        nvml_in_process(one_gpu(compute_processes=((os.getpid(), 7),)))
-        process = self.processes(open_source())[os.getpid()]
-        assert process.name is None
-        assert process.unavailable == {"name": Reason.PID_NAMESPACE}
-
-    def test_half_a_list_is_not_shown_as_a_whole_one(self, nvml_in_process: MakeWorld, open_source: OpenSource) -> None:
-        nvml_in_process(one_gpu(compute_processes=NvmlError(999), graphics_processes=((1, 2),)))
-        (sample,) = all_tiers(open_source()).values()
-        assert sample.processes is None
-        assert sample.unavailable["processes"] is Reason.UNKNOWN_ERROR
-
-    def test_a_card_without_graphics_still_lists_compute(
-        self, nvml_in_process: MakeWorld, open_source: OpenSource
-    ) -> None:
-        nvml_in_process(one_gpu(compute_processes=((7, 8),), graphics_processes=NvmlError(3)))
-        assert set(self.processes(open_source())) == {7}
-
-    def test_no_processes_is_an_empty_list(self, nvml_in_process: MakeWorld, open_source: OpenSource) -> None:
-        nvml_in_process(one_gpu(compute_processes=(), graphics_processes=()))
-        (sample,) = all_tiers(open_source()).values()
-        assert sample.processes == ()
-
-
-class TestMig:
-    """GPUs that are split into instances."""
-
-    def split(self) -> Scenario:
-        scenario = Scenario()
-        gpu = scenario.add_gpu(
-            H100, mig_mode=1, utilization_gpu=NvmlError(3), encoder_percent=NvmlError(3), decoder_percent=NvmlError(3)
-        )
-        for index, size in enumerate((40, 20)):
-            gpu.add_instance(
-                uuid=f"MIG-{index}", name=f"NVIDIA H100 80GB HBM3 MIG {size // 10}g", memory_total=size * GIB,
-                memory_used=(size - 5) * GIB, memory_reserved=GIB, compute_processes=((10 + index, GIB),),
-                power_mw=NvmlError(2),
-            )  # fmt: skip
-        return scenario
-
-    def test_instances_are_devices(self, nvml_in_process: MakeWorld, open_source: OpenSource) -> None:
-        nvml_in_process(self.split())
-        source = open_source()
-        samples = all_tiers(source)
-        gpu, *instances = source.devices
-        assert gpu.mig_enabled
-        assert [device.kind for device in instances] == ["mig", "mig"]
-        assert {device.parent_uuid for device in instances} == {gpu.uuid}
-        assert [device.memory_total_bytes for device in instances] == [40 * GIB, 20 * GIB]
-        assert samples["MIG-1"].memory_used_bytes == 15 * GIB
-        assert samples["MIG-1"].unavailable["utilization_gpu_percent"] is Reason.NOT_SUPPORTED
-        assert samples["MIG-1"].unavailable["power_w"] is Reason.NOT_SUPPORTED
-        for name in ("utilization_gpu_percent", "utilization_memory_percent", "encoder_percent", "decoder_percent"):
-            assert getattr(samples[gpu.uuid], name) is None
-            assert samples[gpu.uuid].unavailable[name] is Reason.MIG_MODE
-
-    def test_instances_come_and_go(
-        self, nvml_in_process: MakeWorld, open_source: OpenSource, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("gpuscope.sources.nvml.LAYOUT_INTERVAL_S", 0.0)
-        scenario = self.split()
-        scenario.gpus[0].instances[1].values["present"] = [(0.0, 1), (0.5, 0)]
-        nvml_in_process(scenario)
-        source = open_source()
-        first = source.read(Tier.SLOW)
-        assert first is not None
-        assert len(first.devices or ()) == 3
-        layouts = poll(lambda: (frame := source.read(Tier.SLOW)) is not None and frame.devices)
-        assert [device.uuid for device in layouts] == [scenario.gpus[0].values["uuid"], "MIG-0"]
-        assert {sample.uuid for sample in all_tiers(source).values()} == {device.uuid for device in layouts}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gpuscope.domain.reasons import Reason
 from gpuscope.domain.sample import Frame, GpuSample, HostSample
 from gpuscope.sources.budget import DriverBudget, stretched_state
-from gpuscope.sources.nvml_fields import Tier
+from gpuscope.sources.figures import Tier
 from gpuscope.sources.rates import CounterRates
 from gpuscope.sources.ticker import Ticker
 from gpuscope.sources.wire import Decoder, WireError, encode

@@ -20,7 +20,7 @@ from gpuscope.domain.reasons import Reason
 from gpuscope.domain.sample import Frame, SourceState
 from gpuscope.errors import UsageError
 from gpuscope.sources.client import SamplerClient
-from gpuscope.sources.nvml_fields import ALL_FIELDS
+from gpuscope.sources.device_reader import ALL_FIELDS
 from tests.nvml.build import LIBRARY_NAME
 from tests.nvml.fixtures import MakeWorld
 from tests.nvml.scenario import GIB, H100, RTX_4090, Scenario
@@ -113,8 +113,7 @@ def test_host_and_workload(start_client: StartClient) -> None:
             collect(client, lambda frames: any(frame.host for frame in frames))
             client.set_root_pid(workload.pid)
             frames = collect(client, lambda frames: any(f.host and f.host.workload_cpu_percent for f in frames))
-            host = frames[-1].host
-            assert host is not None
+            host = [frame.host for frame in frames if frame.host and frame.host.workload_cpu_percent][-1]
             assert [row.pid for row in host.workload_processes or ()] == [workload.pid]
             assert host.memory_total_bytes == psutil.virtual_memory().total
             assert states(frames, "host") == []
