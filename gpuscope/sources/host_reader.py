@@ -24,7 +24,7 @@ from gpuscope.sources.temperatures import Temperatures
 
 SLOW_INTERVAL_S = 5.0
 """Sensors and frequencies, which can take tens of milliseconds, and what seldom changes."""
-SLOW_SHARE = 0.005
+SLOW_SHARE = 0.002
 """They take no more of the time than this: where they are slower, they are read less often."""
 
 

@@ -22,7 +22,7 @@ class Memory:
     """From /proc/meminfo and /proc/vmstat (proc_meminfo(5), proc_vmstat(5))."""
 
     def __init__(self, proc: Path) -> None:
-        self._meminfo = KeptFile(proc / "meminfo")
+        self._meminfo = KeptFile(proc / "meminfo", in_one_piece=True)
         self._vmstat = KeptFile(proc / "vmstat")
         self._rates = CounterRates()
         self._page_bytes = os.sysconf("SC_PAGE_SIZE")

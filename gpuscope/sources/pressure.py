@@ -20,7 +20,7 @@ class Pressure:
     """Shares of time in which some task, or all of them at once (full), stood still."""
 
     def __init__(self, proc: Path) -> None:
-        self._files = {name: KeptFile(proc / "pressure" / name) for name in KINDS}
+        self._files = {name: KeptFile(proc / "pressure" / name, in_one_piece=True) for name in KINDS}
         self._rates = CounterRates()
 
     def read(self, now_s: float) -> Figures:

@@ -110,8 +110,8 @@ class _Member:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._stat = KeptFile(folder / "stat")
-        self._io = KeptFile(folder / "io")
+        self._stat = KeptFile(folder / "stat", in_one_piece=True)
+        self._io = KeptFile(folder / "io", in_one_piece=True)
         self._start_ticks: int | None = None
         self._names: tuple[str, str] = ("", "")
 

@@ -24,8 +24,8 @@ class ProcessorShares:
     """Shares of time since the last reading, from /proc/stat; and the load, from /proc/loadavg."""
 
     def __init__(self, proc: Path) -> None:
-        self._stat = KeptFile(proc / "stat")
-        self._load = KeptFile(proc / "loadavg")
+        self._stat = KeptFile(proc / "stat", in_one_piece=True)
+        self._load = KeptFile(proc / "loadavg", in_one_piece=True)
         self._before: dict[str, Times] = {}
 
     def read(self) -> Figures:

@@ -86,8 +86,16 @@ def reading_of(figures: Figures) -> dict[str, Any]:
 class KeptFile:
     """A file that is read again and again through one descriptor, which costs half of opening it each time."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, in_one_piece: bool = False) -> None:
+        """Nothing is opened yet.
+
+        Args:
+            path: of the file.
+            in_one_piece: the kernel makes the text of this file as a whole (single_open), so that a reading that does
+                not fill the buffer has all of it. Of others, such as /proc/diskstats, it gives some lines at a time.
+        """
         self._path = path
+        self._in_one_piece = in_one_piece
         self._descriptor: int | None = None
 
     def read(self) -> bytes | Reason:
@@ -100,6 +108,8 @@ class KeptFile:
             while piece := os.pread(self._descriptor, PIECE_BYTES, size):
                 pieces.append(piece)
                 size += len(piece)
+                if self._in_one_piece and len(piece) < PIECE_BYTES:
+                    break
         except OSError as error:
             self.close()
             return reason_of(error)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
-from tests.bench import advising, drawing, probing, reading, recording
+from tests.bench import advising, drawing, host, probing, reading, recording
 from tests.bench.measure import HEADING
 
 BENCHMARKS = {
     "recording": lambda: recording.run(rounds=3),
+    "host": lambda: host.run(rounds=7),
     "probing": lambda: probing.run(rounds=5),
     "drawing": lambda: drawing.run(rounds=7),
     "advising": lambda: advising.run(rounds=7),
