@@ -259,17 +259,18 @@ def _cells(line: str, dialect: Dialect) -> list[str]:
 
 
 def _dialect(lines: Iterable[str]) -> Dialect | None:
-    """By the first header or row: the separator that gives the most known columns, and whether commas are decimal."""
+    """By a header, else a row: the first separator that makes one, and whether commas are decimal."""
     rows = [line for line in lines if line.strip()]
-    for delimiter in (",", ";", "\t"):
-        dialect = Dialect(delimiter, decimal_comma=False)
-        if any(_is_header(_cells(line, dialect)) or _is_bare_row(_cells(line, dialect)) for line in rows):
-            return Dialect(delimiter, delimiter != "," and any(map(_has_decimal_comma, rows)))
+    for begins in (_is_header, _is_bare_row):  # a time with a decimal comma could be two cells of a row: headings first
+        for delimiter in (",", ";", "\t"):
+            dialect = Dialect(delimiter, decimal_comma=False)
+            if any(begins(_cells(line, dialect)) for line in rows):
+                return Dialect(delimiter, delimiter != "," and any(map(_has_decimal_comma, rows)))
     return None
 
 
 def _has_decimal_comma(line: str) -> bool:
-    return re.search(r"[;\t]\d[\d.]*,\d+(?=[;\t ]|$)", line) is not None
+    return re.search(r"[;\t] ?\d[\d.]*,\d+(?=[;\t ]|$)", line) is not None
 
 
 def _is_header(cells: list[str]) -> bool:
