@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from gpuscope.cli.arguments import duration
 from gpuscope.cli.cluster_options import add_cluster_options, record_from_server, refuse_without_server
 from gpuscope.cli.streams import print_document, say
 from gpuscope.engine.listener import Listener
@@ -29,6 +30,9 @@ def add_commands(commands: Any) -> None:
     parser.add_argument(
         "--interval", metavar="S", type=float, help="seconds between samples (default: 0.1; of a server: as it scrapes)"
     )
+    parser.add_argument(
+        "--keep", metavar="TIME", type=duration, help="keep only about this much of the end, as in 2h (default: all)"
+    )
     parser.add_argument("--pid", metavar="N", type=int, help="follow this process and its children; ends with it")
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON at the end")
     parser.add_argument("--parent", metavar="PID", type=int, help=argparse.SUPPRESS)
@@ -48,6 +52,7 @@ def _record(options: argparse.Namespace) -> int:
         interval_s=0.1 if options.interval is None else options.interval,
         pid=options.pid,
         parent_pid=options.parent,
+        keep_s=options.keep,
         listener=Listener(on_start=lambda: say(f"recording to {path} {until}"), on_notice=say),
     )
     if options.json:
@@ -60,6 +65,8 @@ def _record(options: argparse.Namespace) -> int:
 def _record_cluster(options: argparse.Namespace, path: Path) -> int:
     if options.pid is not None:
         raise UsageError("--pid follows a process of this machine: leave it out with --prometheus.")
+    if options.keep is not None:
+        raise UsageError("--keep is for recordings of this machine: leave it out with --prometheus.")
     outcome = record_from_server(options, path)
     if options.json and outcome is not None:
         print_document(outcome, sys.stdout)

@@ -82,3 +82,5 @@ class Manifest(Value, frozen=True, kw_only=True):
     run: RunSpec | None = None
     followed_pid: int | None = None
     """`record --pid`: the process tree that is watched."""
+    keep_s: float | None = None
+    """`record --keep`: about so many of the last seconds are kept, what is older is dropped; None: everything is."""

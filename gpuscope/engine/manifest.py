@@ -13,7 +13,13 @@ from gpuscope.sources.host import read_host
 from gpuscope.store.schema import SUFFIX
 
 
-def new_manifest(kind: str, interval_s: float, run: RunSpec | None = None, followed_pid: int | None = None) -> Manifest:
+def new_manifest(
+    kind: str,
+    interval_s: float,
+    run: RunSpec | None = None,
+    followed_pid: int | None = None,
+    keep_s: float | None = None,
+) -> Manifest:
     """A manifest for a session that begins now."""
     return Manifest(
         session_id=uuid.uuid4().hex,
@@ -25,6 +31,7 @@ def new_manifest(kind: str, interval_s: float, run: RunSpec | None = None, follo
         interval_s=interval_s,
         run=run,
         followed_pid=followed_pid,
+        keep_s=keep_s,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from gpuscope.store.writer import SessionWriter, delete_session
 
 MIN_INTERVAL_S = 0.02
 MAX_INTERVAL_S = 60.0
+LEAST_KEPT_S = 60.0
 
 
 def record(
@@ -27,6 +29,7 @@ def record(
     interval_s: float = 0.1,
     pid: int | None = None,
     parent_pid: int | None = None,
+    keep_s: float | None = None,
     listener: Listener = Listener(),
 ) -> RunOutcome:
     """Record live figures into a new session until the time is up, a signal comes, or the followed process ends.
@@ -37,6 +40,7 @@ def record(
         interval_s: distance of the fast GPU samples; the host is sampled once a second.
         pid: root of a process tree to follow.
         parent_pid: the process that started this one and that it ends with: a window's own live view.
+        keep_s: about how much of the end is kept, while older figures make room for new ones; None: everything.
         listener: is told of the start and of sources that do not work.
 
     Raises:
@@ -47,11 +51,13 @@ def record(
     check_interval(interval_s)
     if seconds is not None and not seconds > 0:
         raise UsageError(f"--seconds {seconds:g} is not a length of time: give a number above 0.")
+    if keep_s is not None and not LEAST_KEPT_S <= keep_s < math.inf:
+        raise UsageError(f"--keep {keep_s:g} s is out of range: give a minute or more, as in 30min or 2h.")
     if pid is not None and not process_alive(pid):
         raise UsageError(f"There is no process {pid}: give the number of one that runs now (see ps).")
     with StopSignals() as stop:  # from here on: one that came in between would leave half a session
         kind = LIVE_VIEW if parent_pid is not None else "record"
-        writer = SessionWriter.create(path, new_manifest(kind, interval_s, followed_pid=pid))
+        writer = SessionWriter.create(path, new_manifest(kind, interval_s, followed_pid=pid, keep_s=keep_s))
         registry.remember(path, writer.manifest)
         listener.on_start()
         sampler = SamplerClient(interval_s, root_pid=pid)

@@ -94,6 +94,11 @@ class StoredDevice(msgspec.Struct, frozen=True, array_like=True):
     """What the states from `FIRST_REASON` on stand for."""
 
 
+def is_time(seconds: float) -> bool:
+    """Whether a clock's reading can be stored in microseconds."""
+    return abs(seconds) * MICROSECONDS < LARGEST_WHOLE  # False for NaN
+
+
 def scale_of(name: str) -> int:
     """Steps that a unit of a figure is stored in; 0 where its name says nothing of it."""
     return next((scale for ending, scale in RESOLUTIONS if name.endswith(ending)), 0)
@@ -126,11 +131,19 @@ def pack_figure(name: str, column: Column, clock_us: IntArray, level: int) -> St
 
 
 def in_steps(name: str, values: FloatArray, scale: int | None = None) -> tuple[IntArray | None, int]:
-    """Values as whole steps, and how many of these a unit is; None and 0 where they have to stay as they are."""
-    for candidate in (scale or scale_of(name),) if scale or scale_of(name) else EXACT_SCALES:
+    """Values as whole steps, and how many of these a unit is; None and 0 where they have to stay as they are.
+
+    Args:
+        name: of the figure.
+        values: at least one.
+        scale: steps a unit, where it is not the name that says so.
+    """
+    stated = scale or scale_of(name)
+    for candidate in (stated,) if stated else EXACT_SCALES:
+        if not (np.abs(values) < LARGEST_WHOLE / candidate).all():  # also where one is no number
+            break
         scaled = np.rint(values * candidate)
-        fits = bool((np.abs(scaled) < LARGEST_WHOLE).all())  # False for NaN
-        if fits and (candidate == scale or candidate == scale_of(name) or (scaled / candidate == values).all()):
+        if stated or (scaled / candidate == values).all():
             return scaled.astype(np.int64), candidate
     return None, 0
 

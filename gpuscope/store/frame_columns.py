@@ -19,7 +19,7 @@ from gpuscope.domain.reasons import Reason
 from gpuscope.domain.sample import Frame, GpuSample, HostSample, SamplerSample
 from gpuscope.domain.series import HOST_KEY, SAMPLER_KEY
 from gpuscope.store.codec import LARGEST_WHOLE
-from gpuscope.store.figures import FIRST_REASON, MAX_PARTS, PRESENT, Column, StateArray
+from gpuscope.store.figures import FIRST_REASON, MAX_PARTS, PRESENT, Column, StateArray, is_time
 
 Sample = GpuSample | HostSample | SamplerSample
 
@@ -95,8 +95,9 @@ class Splitter:
         self._whole: list[int] = []
         for row, frame in enumerate(frames):
             samples = _samples(frame)
-            if len({key for key, _ in samples}) < len(samples):
-                self._whole.append(row)  # a device twice in one frame
+            twice = len({key for key, _ in samples}) < len(samples)
+            if twice or not (is_time(frame.monotonic_s) and is_time(frame.wall_s)):
+                self._whole.append(row)
                 continue
             for key, sample in samples:
                 rows, of_device = self._samples[key]

@@ -21,10 +21,12 @@ from gpuscope.domain.events import Event
 from gpuscope.domain.run import Manifest
 from gpuscope.domain.sample import Frame
 from gpuscope.domain.series import Timeline
+from gpuscope.domain.units import format_duration
 from gpuscope.errors import SessionError
 from gpuscope.store import salvage
 from gpuscope.store.block_rows import clock_zero_us
 from gpuscope.store.catalogue import Catalogue
+from gpuscope.store.compactor import KEPT_FROM
 from gpuscope.store.lock import is_being_written
 from gpuscope.store.row_reading import rows_after
 from gpuscope.store.schema import COLUMNS_SINCE, UNREADABLE, check_schema, harden, is_session_header, run_folder
@@ -89,6 +91,7 @@ class SessionReader:
         self._frames = StoredFrames(self._connection, self._catalogue, self.manifest, self._note_damage)
         if not self.notes and self.state() is SessionState.INTERRUPTED:
             self.notes.append(self._interrupted_note(header))
+        self._note_ring()
 
     def __enter__(self) -> Self:
         """The reader itself."""
@@ -270,6 +273,12 @@ class SessionReader:
     def _open_catalogue(self) -> Catalogue | None:
         version = int(self._connection.execute("PRAGMA user_version").fetchone()[0])
         return Catalogue(self._connection, self._note_damage) if version >= COLUMNS_SINCE else None
+
+    def _note_ring(self) -> None:
+        kept_from_s = self.meta(KEPT_FROM)
+        if self.manifest.keep_s is not None and isinstance(kept_from_s, float):
+            kept, dropped = format_duration(self.manifest.keep_s), format_duration(kept_from_s)
+            self.notes.append(f"Only about the last {kept} were to be kept (--keep): the first {dropped} were dropped.")
 
     def _interrupted_note(self, header: bytes) -> str:
         if header[18:19] == b"\x02" and not self._had_wal and not run_folder(self.path).exists():

@@ -22,9 +22,11 @@ from gpuscope.domain.run import Manifest
 from gpuscope.domain.sample import Frame
 from gpuscope.errors import SessionError
 from gpuscope.store.block_rows import insert_columns
+from gpuscope.store.compactor import Compactor
 from gpuscope.store.lock import SessionLock
 from gpuscope.store.schema import (
     APPLICATION_ID,
+    COLUMNS_SINCE,
     DDL,
     SCHEMA_VERSION,
     UNREADABLE,
@@ -51,6 +53,8 @@ class SessionWriter:
         self._connection = connection
         self._lock = lock
         self._last_checkpoint = time.monotonic()
+        self._compactor = Compactor(connection, manifest) if _version(connection) >= COLUMNS_SINCE else None
+        self._next_frame = 1 + _last_frame(connection, blocks=self._compactor is not None)
 
     @classmethod
     def create(cls, path: Path, manifest: Manifest) -> SessionWriter:
@@ -108,7 +112,10 @@ class SessionWriter:
             connection.close()
             lock.discard()
             raise
-        return cls(path, connection, lock, manifest)
+        writer = cls(path, connection, lock, manifest)
+        if finished:
+            writer._compactor = None  # what was recorded stays as it is, and so does its fingerprint
+        return writer
 
     def session_time(self, monotonic_s: float) -> float:
         """Seconds since the session began, from the system's monotonic clock."""
@@ -122,8 +129,9 @@ class SessionWriter:
         """Append what the sampler saw."""
         for device in frame.devices or ():
             self.add_device(device)
-        row = (self.session_time(frame.monotonic_s), to_msgpack(frame))
-        self._run("INSERT INTO frames (t, data) VALUES (?, ?)", row)
+        row = (self._next_frame, self.session_time(frame.monotonic_s), to_msgpack(frame))
+        self._run("INSERT INTO frames (seq, t, data) VALUES (?, ?, ?)", row)
+        self._next_frame += 1
 
     def add_columns(
         self,
@@ -180,9 +188,22 @@ class SessionWriter:
                 self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
                 self._last_checkpoint = now
 
-    def close(self) -> None:
-        """Commit and turn the session into one plain file; followers have a moment to let go of it."""
+    def compact(self) -> bool:
+        """Bring some older frames into their compact form: some milliseconds of work, committed; False: none is due.
+
+        Called after each `commit`, it keeps up with any recording.
+        """
+        if self._compactor is None:
+            return False
         with _translated(self.path):
+            return self._compactor.step(self._next_frame)
+
+    def close(self) -> None:
+        """Commit, compact and turn the session into one plain file; followers have a moment to let go of it."""
+        with _translated(self.path):
+            self._connection.commit()
+            if self._compactor is not None:
+                self._compactor.finish(self._next_frame)
             self.put_meta("closed", value=True)
             self._connection.commit()
             _leave_wal(self._connection)
@@ -230,11 +251,25 @@ def _connect(path: Path, timeout_s: float = 5.0) -> sqlite3.Connection:
     return connection
 
 
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _last_frame(connection: sqlite3.Connection, *, blocks: bool) -> int:
+    """The highest number that a frame has, in a row or in a block; 0 when there is none."""
+    sql = "SELECT max(seq) FROM frames"
+    highest = connection.execute(sql).fetchone()[0] or 0
+    if blocks:
+        highest = max(highest, connection.execute("SELECT max(last_seq) FROM blocks").fetchone()[0] or 0)
+    return int(highest)
+
+
 def _is_closed(connection: sqlite3.Connection) -> bool:
     return connection.execute("SELECT value FROM meta WHERE key='closed'").fetchone() is not None
 
 
 def _lay_out(connection: sqlite3.Connection, manifest: Manifest) -> None:
+    connection.execute("PRAGMA auto_vacuum=INCREMENTAL")  # before the first table, or it has no effect
     connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
     connection.executescript(DDL)
