@@ -41,7 +41,8 @@ def add_commands(commands: Any) -> None:
     group = parser.add_argument_group("several jobs")
     group.add_argument(
         "--runs-per-month", metavar="N,...", type=numbers, default=(),
-        help="how often each job runs, sessions first: what to buy and rent for all of them together",
+        help="how often each job runs, sessions first; of a service its hours of load: what to keep, buy and rent for "
+        "all of them together",
     )  # fmt: skip
     group.add_argument(
         "--growth", metavar="SHARE", type=fraction, default=0.0, help="more runs each year, such as 20%%"

@@ -13,7 +13,7 @@ class MixJob(Value, frozen=True, kw_only=True):
 
     name: str
     runs_per_month: float
-    """In the first year."""
+    """In the first year; of a service its hours of load."""
     work: str = ""
     """What one run does, in a sentence."""
 
@@ -70,8 +70,8 @@ class MixOption(Value, frozen=True, kw_only=True):
     """One way to serve all jobs."""
 
     kind: str
-    """rented (each job where it is cheapest), shared (all on machines of one kind), separate (each job has its own), or
-    mixed (some on what is bought, the others rented)"""
+    """kept (all on machines at hand), rented (each job where it is cheapest), shared (all on machines of one kind),
+    separate (each job has its own), or mixed (some on what is kept or bought, the others rented)"""
     machines: tuple[MixMachine, ...]
     costs: tuple[MixCost, ...] = ()
     energy_kwh_per_month: Range | None = None

@@ -10,7 +10,7 @@ from gpuscope.advisor.calibration.model import EMPTY, Calibration
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.choice.alternates import alternates
 from gpuscope.advisor.choice.assumptions import assumptions, price_dates
-from gpuscope.advisor.choice.candidates import Builder
+from gpuscope.advisor.choice.candidates import Builder, service_of
 from gpuscope.advisor.choice.constraints import BUY, RENT, check
 from gpuscope.advisor.choice.footprint_sense import check_footprint, check_service, says_anything
 from gpuscope.advisor.choice.judging import explained
@@ -25,6 +25,7 @@ from gpuscope.advisor.choice.search import Found, search
 from gpuscope.advisor.choice.surer import improvements
 from gpuscope.advisor.choice.verdict import Decision, decide
 from gpuscope.advisor.job.architecture import with_counted_parameters
+from gpuscope.advisor.job.job import TRAINING
 from gpuscope.advisor.job.work import work_of
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Constraints, Recommendation, Sensitivity, Verdict
@@ -99,6 +100,11 @@ class Advisor:
         """
         check(constraints, self._catalogue)
         return self._search(constraints)
+
+    def serves(self, constraints: Constraints) -> bool:
+        """Whether it is a service among other jobs: only inference is, whatever is asked of the services."""
+        job = self._predictions.variants(constraints)[0].job
+        return job.stage != TRAINING and service_of(job, constraints) is not None
 
     def assumed(self, constraints: Constraints) -> tuple[str, ...]:
         """What the predictions take for granted."""

@@ -10,8 +10,9 @@ from gpuscope.advisor.choice.moving_factor import MOST_FACTOR, first_change
 from gpuscope.advisor.choice.naming import hardware, title
 from gpuscope.advisor.choice.options import Option
 from gpuscope.advisor.cost.terms import HOURS_PER_MONTH, assumed
-from gpuscope.advisor.mix.jobs import AskedJob, MixedJob, mixed_job, names_of, run_hours
-from gpuscope.advisor.mix.ways import MOST_BUSY, RENTED, Bought, Mixer, MixWay
+from gpuscope.advisor.mix.jobs import AskedJob, MixedJob, mixed_job, names_of, rent_usd, run_hours
+from gpuscope.advisor.mix.kept import MOST_BUSY, Kept
+from gpuscope.advisor.mix.ways import RENTED, Bought, Mixer, MixWay
 from gpuscope.domain.base import Range
 from gpuscope.domain.mix import JobOnMachine, MixCost, MixJob, MixMachine, MixOption, MixRecommendation
 from gpuscope.domain.money import format_amount, format_amount_range
@@ -77,7 +78,7 @@ def _different(ways: Sequence[MixWay]) -> list[MixWay]:
     seen = set()
     kept = []
     for way in ways:
-        key = (tuple(sorted(_hardware(each) for each in way.bought)), way.kind)
+        key = (tuple(sorted(_hardware(each) for each in way.bought)), way.kind, bool(way.kept))
         if key not in seen:
             seen.add(key)
             kept.append(way)
@@ -91,7 +92,7 @@ def _alternates(ways: Sequence[MixWay]) -> tuple[int, ...]:
     first = {_hardware(each) for each in ways[0].bought}
     picks: list[int] = []
     wanted = (
-        [i for i, way in enumerate(ways) if not way.bought],
+        [i for i, way in enumerate(ways) if not way.bought and not way.kept],
         [i for i, way in enumerate(ways) if way.bought and {_hardware(each) for each in way.bought} != first],
     )
     for indexes in wanted:
@@ -100,7 +101,8 @@ def _alternates(ways: Sequence[MixWay]) -> tuple[int, ...]:
 
 
 def _option(way: MixWay, mix: _Mix) -> MixOption:
-    machines = [_bought_machine(each, mix) for each in way.bought]
+    machines = [_kept_machine(each, mix) for each in way.kept]
+    machines += [_bought_machine(each, mix) for each in way.bought]
     machines += [_rented_machine(index, option, mix) for index, option in sorted(way.rented.items())]
     years = mix.mixer().years
     return MixOption(
@@ -112,9 +114,24 @@ def _option(way: MixWay, mix: _Mix) -> MixOption:
     )
 
 
-def _bought_machine(each: Bought, mix: _Mix) -> MixMachine:
+def _kept_machine(each: Kept, mix: _Mix) -> MixMachine:
     candidate = next(iter(each.options.values())).candidate
     last = each.utilization * (1 + mix.growth) ** (mix.mixer().years[-1] - 1)
+    return MixMachine(
+        gpu=candidate.gpu,
+        gpu_name=candidate.gpu_name,
+        cpu=candidate.cpu,
+        count=candidate.count,
+        acquisition=candidate.acquisition,
+        machines=1,
+        jobs=tuple(_job(index, option, mix) for index, option in each.options.items()),
+        utilization=each.utilization,
+        utilization_last_year=last,
+    )
+
+
+def _bought_machine(each: Bought, mix: _Mix) -> MixMachine:
+    candidate = next(iter(each.options.values())).candidate
     return MixMachine(
         gpu=candidate.gpu,
         gpu_name=candidate.gpu_name,
@@ -125,7 +142,7 @@ def _bought_machine(each: Bought, mix: _Mix) -> MixMachine:
         machines=each.machines,
         jobs=tuple(_job(index, option, mix) for index, option in each.options.items()),
         utilization=each.utilization,
-        utilization_last_year=last,
+        utilization_last_year=each.utilization_last_year,
         purchase_usd=each.purchase_usd,
         worth_below_usd=each.worth_below_usd,
     )
@@ -152,14 +169,13 @@ def _job(index: int, option: Option, mix: _Mix) -> JobOnMachine:
         precision=option.candidate.precision,
         hours_per_run=hours,
         hours_per_month=hours.scaled(mix.jobs[index].runs_per_month),
-        usd_per_run=option.candidate.cost_usd if option.candidate.acquisition == "rent" else None,
+        usd_per_run=rent_usd(option),
     )
 
 
 def _energy(way: MixWay, mix: _Mix) -> Range | None:
-    options = {**way.rented, **{index: option for each in way.bought for index, option in each.options.items()}}
     parts = []
-    for index, option in options.items():
+    for index, option in way.options.items():
         energy = option.candidate.energy_kwh
         if energy is None:
             return None
@@ -169,11 +185,14 @@ def _energy(way: MixWay, mix: _Mix) -> Range | None:
 
 def _sentence(way: MixWay, mix: _Mix) -> str:
     """What to do, and what it costs over the longest horizon."""
-    parts = [f"buy {_bought_words(each, mix)}" for each in way.bought]
+    parts = [f"keep {_kept_words(each, mix)}" for each in way.kept]
+    parts += [f"buy {_bought_words(each, mix)}" for each in way.bought]
     parts += [
         f"rent {title(option.candidate)} for {mix.jobs[index].name}" for index, option in sorted(way.rented.items())
     ]
     text = ", and ".join(parts)
+    if not way.bought and not way.rented:
+        return f"{text[:1].upper()}{text[1:]}: it costs nothing more."
     cost, years = way.costs[-1], mix.mixer().years[-1]
     horizon = f"{years} years" if years > 1 else "1 year"
     money = (
@@ -182,6 +201,13 @@ def _sentence(way: MixWay, mix: _Mix) -> str:
         else "its price needs a quote"
     )
     return f"{text[:1].upper()}{text[1:]}: {money}."
+
+
+def _kept_words(each: Kept, mix: _Mix) -> str:
+    candidate = next(iter(each.options.values())).candidate
+    names = names_of(mix.jobs, sorted(each.options))
+    what = hardware(candidate) if candidate.count else "the CPU"
+    return f"{what} at hand for {names} ({each.utilization:.0%} busy in the first year)"
 
 
 def _bought_words(each: Bought, mix: _Mix) -> str:
@@ -195,7 +221,7 @@ def _bought_words(each: Bought, mix: _Mix) -> str:
 
 
 def _why_none(jobs: Sequence[MixedJob]) -> str:
-    without = [job.name for job in jobs if not job.rents and not job.bought]
+    without = [job.name for job in jobs if not job.rents and not job.bought and job.at_hand is None]
     if without:
         return (
             f"Nothing in the catalogue runs {' or '.join(without)} within these constraints: ask for advice on that "
@@ -236,7 +262,8 @@ def _runs(best: MixWay, mix: _Mix, falls: bool) -> Sensitivity:
 
 
 def _identity(way: MixWay) -> object:
-    return sorted((_hardware(each), sorted(each.options)) for each in way.bought), sorted(way.rented)
+    kept = sorted(index for each in way.kept for index in each.options)
+    return kept, sorted((_hardware(each), sorted(each.options)) for each in way.bought), sorted(way.rented)
 
 
 def _hardware(each: Bought) -> tuple[str, int, int, str]:
@@ -246,6 +273,13 @@ def _hardware(each: Bought) -> tuple[str, int, int, str]:
 
 def _assumptions(best: MixWay, mix: _Mix) -> tuple[str, ...]:
     notes = [f"A run of {job.name} is {job.work}." for job in mix.jobs]
+    if any(job.serves for job in mix.jobs):
+        notes.append(
+            "Services may be under load at the same time, so each needs machines of its own for that; jobs use them in "
+            "the hours between. The hours of load do not grow."
+        )
+    if best.kept:
+        notes.append("What is kept costs nothing more; its electricity is not counted.")
     if best.bought:
         notes.append(
             f"A bought machine works at most {MOST_BUSY:.0%} of the {HOURS_PER_MONTH:.0f} hours of a month, since jobs "

@@ -10,13 +10,17 @@ from gpuscope.advisor.choice.options import Option
 from gpuscope.advisor.cost.configuration import Use
 from gpuscope.advisor.cost.ownership import own, price_factor, running_usd
 from gpuscope.advisor.cost.terms import HOURS_PER_MONTH, MONTHS_PER_YEAR, settle
-from gpuscope.advisor.mix.jobs import MachineKey, MixedJob, machine_key
+from gpuscope.advisor.mix.jobs import MachineKey, MixedJob, machine_key, rent_usd
+from gpuscope.advisor.mix.kept import MOST_BUSY, Kept, kept_machines
 from gpuscope.domain.base import Range
 from gpuscope.domain.economics import Economics
 
-RENTED, SHARED, SEPARATE, MIXED = "rented", "shared", "separate", "mixed"
-MOST_BUSY = 0.85
-"""Share of all hours that a bought machine can be busy: jobs of several people wait for each other (assumed)."""
+RENTED, SHARED, SEPARATE, MIXED, KEPT = "rented", "shared", "separate", "mixed", "kept"
+
+
+_NOTHING = Range.exact(0.0)
+_ROUNDING = 1e-9
+"""A month of hours is one machine, also where dividing says a little more."""
 
 
 class Bought(NamedTuple):
@@ -32,6 +36,8 @@ class Bought(NamedTuple):
     purchase_usd: float | None
     worth_below_usd: float | None
 
+    utilization_last_year: float
+
     @property
     def utilization(self) -> float:
         """In the first year."""
@@ -46,11 +52,18 @@ class MixWay(NamedTuple):
     rented: dict[int, Option]
     costs: tuple[Range | None, ...]
     """For each of the years."""
+    kept: tuple[Kept, ...] = ()
+
+    @property
+    def options(self) -> dict[int, Option]:
+        """Where each job runs, by its index."""
+        owned = [*(each.options for each in self.kept), *(each.options for each in self.bought)]
+        return {**self.rented, **{index: option for options in owned for index, option in options.items()}}
 
     @property
     def order(self) -> tuple[int, float, int, str]:
         """Sorts the best first: no doubts, then cheapest over the longest horizon, then fewest machines."""
-        options = [*self.rented.values(), *(option for each in self.bought for option in each.options.values())]
+        options = list(self.options.values())
         doubts = sum(len(option.risks) for option in options)
         cost = self.costs[-1]
         keys = str(sorted(machine_key(option) for option in options))
@@ -77,48 +90,64 @@ class Mixer:
 
     def ways(self) -> list[MixWay]:
         """Every way worth a look, best first; empty: some job cannot be run."""
-        everyone = range(len(self._jobs))
-        found = [way for way in (self._way(RENTED, (), everyone), self._separate()) if way is not None]
-        for key in sorted({key for job in self._jobs for key in job.bought}):
-            found += self._with_machine(key)
+        everyone = tuple(range(len(self._jobs)))
+        found = self._ways_for(everyone)
+        kept = tuple(kept_machines(self._jobs, self._last_growth))
+        if kept:
+            stay = {index for each in kept for index in each.options}
+            rest = tuple(index for index in everyone if index not in stay)
+            others = self._ways_for(rest) if rest else [MixWay(KEPT, (), {}, (_NOTHING,) * len(self.years))]
+            found += [way._replace(kind=MIXED if rest else KEPT, kept=kept) for way in others]
         return sorted(found, key=lambda way: way.order)
 
-    def _with_machine(self, key: MachineKey) -> Iterator[MixWay]:
+    @property
+    def _last_growth(self) -> float:
+        """Runs of the last year over those of the first."""
+        return (1 + self._growth) ** (self.years[-1] - 1)
+
+    def _ways_for(self, jobs: tuple[int, ...]) -> list[MixWay]:
+        """To rent or buy something for these jobs."""
+        found = [way for way in (self._way(RENTED, (), jobs), self._separate(jobs)) if way is not None]
+        for key in sorted({key for index in jobs for key in self._jobs[index].bought}):
+            found += self._with_machine(key, jobs)
+        return found
+
+    def _with_machine(self, key: MachineKey, jobs: tuple[int, ...]) -> Iterator[MixWay]:
         """All jobs that fit on machines of a kind, and only those that are worth it there."""
-        fitting = tuple(index for index, job in enumerate(self._jobs) if key in job.bought)
-        everything = self._shared(key, fitting)
+        fitting = tuple(index for index in jobs if key in self._jobs[index].bought)
+        everything = self._shared(key, fitting, jobs)
         if everything is not None:
             yield everything
-        fewer = self._pruned(key, fitting)
+        fewer = self._pruned(key, fitting, jobs)
         if fewer is not None and (everything is None or fewer.order < everything.order):
             yield fewer
 
-    def _pruned(self, key: MachineKey, members: tuple[int, ...]) -> MixWay | None:
+    def _pruned(self, key: MachineKey, members: tuple[int, ...], jobs: tuple[int, ...]) -> MixWay | None:
         """Without the jobs that are cheaper rented, taken away one by one."""
-        best = self._shared(key, members)
+        best = self._shared(key, members, jobs)
         improved = True
         while improved and len(members) > 1:
             improved = False
             for index in members:
                 rest = tuple(each for each in members if each != index)
-                way = self._shared(key, rest)
+                way = self._shared(key, rest, jobs)
                 if way is not None and (best is None or way.order < best.order):
                     best, members, improved = way, rest, True
                     break
         return best
 
-    def _shared(self, key: MachineKey, members: tuple[int, ...]) -> MixWay | None:
-        others = [index for index in range(len(self._jobs)) if index not in members]
+    def _shared(self, key: MachineKey, members: tuple[int, ...], jobs: tuple[int, ...]) -> MixWay | None:
+        others = [index for index in jobs if index not in members]
         kind = MIXED if others else SHARED
         return self._way(kind, (self._bought({i: self._jobs[i].bought[key] for i in members}),), others)
 
-    def _separate(self) -> MixWay | None:
+    def _separate(self, jobs: tuple[int, ...]) -> MixWay | None:
         """Each job on a machine of its own: the cheapest that it can be bought for."""
-        if len(self._jobs) < 2:
+        if len(jobs) < 2:
             return None
         machines = []
-        for index, job in enumerate(self._jobs):
-            own_ways = [self._bought({index: option}) for option in job.bought.values()]
+        for index in jobs:
+            own_ways = [self._bought({index: option}) for option in self._jobs[index].bought.values()]
             priced = [each for each in own_ways if each.costs[-1] is not None]
             if not priced:
                 return None
@@ -148,35 +177,54 @@ class Mixer:
         assert gpu is not None
         terms = settle(self._economics, gpu)
         hours = sum(self._jobs[index].hours(option) for index, option in options.items())
-        last = hours * (1 + self._growth) ** (self.years[-1] - 1)
-        machines = max(1, math.ceil(last / (HOURS_PER_MONTH * MOST_BUSY)))
+        machines = self._machines(options)
         price = None if first.parts.purchase is None else first.parts.purchase.usd
         costs = []
         for years in self.years:
-            use = Use(hours_per_month=hours * self._mean_growth(years) / machines)
+            use = Use(hours_per_month=self._mean_hours(options, years) / machines)
             total = own(price, first.parts.power, use, years, terms).total_usd
             costs.append(None if total is None else total.scaled(machines))
         longest = self.years[-1]
-        use = Use(hours_per_month=hours * self._mean_growth(longest) / machines)
+        use = Use(hours_per_month=self._mean_hours(options, longest) / machines)
         running = running_usd(first.parts.power, use, longest, terms)
         rents = [self._cheapest_rent_usd(index, longest) for index in options]
         worth = None
         if running is not None and all(rent is not None for rent in rents):
             rent = sum(rent.mid for rent in rents if rent is not None)
             worth = max(0.0, (rent - machines * running.mid) / price_factor(longest, terms))
-        return Bought(options, machines, hours, tuple(costs), None if price is None else price * machines, worth)
+        paid = None if price is None else price * machines
+        busy_last = self._hours_in_last_year(options) / (HOURS_PER_MONTH * machines)
+        return Bought(options, machines, hours, tuple(costs), paid, worth, busy_last)
+
+    def _machines(self, options: dict[int, Option]) -> int:
+        """Enough for the last year: services may all be under load at the same time, jobs take the hours between."""
+        hours = {index: self._jobs[index].hours(option) for index, option in options.items()}
+        services = {index: each for index, each in hours.items() if self._jobs[index].serves}
+        jobs_hours = (sum(hours.values()) - sum(services.values())) * self._last_growth
+        together = math.ceil((sum(services.values()) + jobs_hours / MOST_BUSY) / HOURS_PER_MONTH - _ROUNDING)
+        return max(1, len(services), together)
+
+    def _hours_in_last_year(self, options: dict[int, Option]) -> float:
+        growth = {index: 1.0 if self._jobs[index].serves else self._last_growth for index in options}
+        return sum(self._jobs[index].hours(option) * growth[index] for index, option in options.items())
+
+    def _mean_hours(self, options: dict[int, Option], years: int) -> float:
+        """Hours a month of all machines, in the mean over the years."""
+        return sum(self._jobs[i].hours(option) * self._mean_growth(i, years) for i, option in options.items())
 
     def _cheapest_rent_usd(self, index: int, years: int) -> Range | None:
         rents = self._jobs[index].rents
         return self._rent_usd(index, rents[0], years) if rents else None
 
     def _rent_usd(self, index: int, option: Option, years: int) -> Range | None:
-        each = option.candidate.cost_usd
-        runs = self._jobs[index].runs_per_month * MONTHS_PER_YEAR * years * self._mean_growth(years)
+        each = rent_usd(option)
+        runs = self._jobs[index].runs_per_month * MONTHS_PER_YEAR * years * self._mean_growth(index, years)
         return None if each is None else each.scaled(runs)
 
-    def _mean_growth(self, years: int) -> float:
-        """Mean over the years of the runs relative to the first year."""
+    def _mean_growth(self, index: int, years: int) -> float:
+        """Mean over the years of the runs relative to the first year; a service's hours of load stay."""
+        if self._jobs[index].serves:
+            return 1.0
         return sum((1 + self._growth) ** year for year in range(years)) / years
 
 

@@ -73,7 +73,8 @@ class JobsForm(QWidget):
         self.setWhatsThis(
             self.tr(
                 "What you buy serves many jobs. Add those that come again and again, and say how often a month each "
-                "runs: the answer compares renting with machines that they share and with machines of their own."
+                "runs (of a language model that answers requests: its hours of load): the answer compares keeping what "
+                "is at hand, renting, machines that they share, and machines of their own."
             )
         )
         self.table = QTableWidget(0, 2, self)

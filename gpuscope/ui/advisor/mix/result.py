@@ -14,12 +14,12 @@ from gpuscope.ui.advisor.result.money import Money
 from gpuscope.ui.advisor.result.ownership import years_text
 from gpuscope.ui.advisor.result.table_cells import FigureTable, Text
 from gpuscope.ui.figures import DASH
-from gpuscope.ui.theme import BLUE, BLUISH_GREEN, GRID, ORANGE, REDDISH_PURPLE, Size, set_role
+from gpuscope.ui.theme import BLUE, BLUISH_GREEN, GRID, ORANGE, REDDISH_PURPLE, SKY_BLUE, Size, set_role
 from gpuscope.ui.widgets.wrapping_label import WrappingLabel
 
 translate = QCoreApplication.translate
 
-_COLOURS = {"rented": BLUE, "shared": ORANGE, "separate": REDDISH_PURPLE, "mixed": BLUISH_GREEN}
+_COLOURS = {"kept": SKY_BLUE, "rented": BLUE, "shared": ORANGE, "separate": REDDISH_PURPLE, "mixed": BLUISH_GREEN}
 
 
 class MixResult(QWidget):
@@ -92,9 +92,10 @@ def kind_name(kind: str) -> str:
     """What the person calls a kind of option."""
     return {
         "rented": translate("Mix", "rent each by the hour"),
+        "kept": translate("Mix", "keep what is at hand"),
         "shared": translate("Mix", "share machines of one kind"),
         "separate": translate("Mix", "machines of their own"),
-        "mixed": translate("Mix", "buy for some, rent for others"),
+        "mixed": translate("Mix", "keep or buy for some, rent for others"),
     }.get(kind, kind)
 
 
