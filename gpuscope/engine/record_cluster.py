@@ -21,6 +21,7 @@ from gpuscope.engine.supervisor import StopSignals, Supervisor
 from gpuscope.errors import UsageError
 from gpuscope.sources.prometheus.history import History, read_history
 from gpuscope.sources.prometheus.live import PrometheusClient
+from gpuscope.sources.prometheus.overview import Overview, look_around
 from gpuscope.sources.prometheus.selection import Selection, of_job, parse_matcher
 from gpuscope.sources.prometheus.server import Server
 from gpuscope.store.writer import SessionWriter, delete_session
@@ -62,6 +63,17 @@ class ClusterQuestion:
         """
         matchers = tuple(parse_matcher(typed) for typed in self.matchers)
         return Selection(matchers) if self.job is None else of_job(server, self.job, start_s, end_s, matchers)
+
+
+def look_at_cluster(question: ClusterQuestion, start: datetime, end: datetime) -> Overview:
+    """The GPUs that are meant, how busy each was on average, and the jobs: within seconds for thousands of GPUs.
+
+    Raises:
+        UsageError, SourceError: see `record_cluster`.
+    """
+    server = question.server()
+    selection = question.selection(server, start.timestamp(), end.timestamp())
+    return look_around(server, selection, start.timestamp(), end.timestamp())
 
 
 def record_cluster(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gpuscope.domain.device import Device
@@ -49,17 +49,24 @@ def of_job(server: Server, job: str, start_s: float, end_s: float, matchers: Seq
         UsageError: no GPU has; the sentence names jobs that are there.
         SourceError: see `Server`.
     """
-    everything = Selection(tuple(matchers))
-    seen: dict[str, None] = {}
-    for labels in _gpu_labels(server, everything, start_s, end_s):
-        for label in JOB_LABELS:
-            if labels.get(label) == job:
-                return Selection((*matchers, f"{label}={_quoted(job)}"))
-            if labels.get(label):
-                seen[labels[label]] = None
-    known = ", ".join(sorted(seen)[:_LISTED]) + (", …" if len(seen) > _LISTED else "")
-    hint = f"there are {known}" if seen else "no GPU has a label of a job"
+    jobs = jobs_in(gpu_labels(server, Selection(tuple(matchers)), start_s, end_s))
+    label = jobs.get(job)
+    if label is not None:
+        return Selection((*matchers, f"{label}={_quoted(job)}"))
+    known = ", ".join(sorted(jobs)[:_LISTED]) + (", …" if len(jobs) > _LISTED else "")
+    hint = f"there are {known}" if jobs else "no GPU has a label of a job"
     raise UsageError(f"No GPU worked for a job {job!r} in that time: {hint}.")
+
+
+def jobs_in(label_sets: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """Names of jobs, each with the label that has it: the most telling one, in the order of `JOB_LABELS`."""
+    found: dict[str, str] = {}
+    for labels in label_sets:
+        for label in JOB_LABELS:
+            name = labels.get(label)
+            if name and JOB_LABELS.index(found.get(name, label)) >= JOB_LABELS.index(label):
+                found[name] = label
+    return found
 
 
 def find_gpus(server: Server, selection: Selection, start_s: float, end_s: float) -> dict[str, Device]:
@@ -68,8 +75,17 @@ def find_gpus(server: Server, selection: Selection, start_s: float, end_s: float
     Raises:
         SourceError: there are none, or see `Server`.
     """
+    return devices_in(server, gpu_labels(server, selection, start_s, end_s))
+
+
+def devices_in(server: Server, label_sets: Iterable[Mapping[str, str]]) -> dict[str, Device]:
+    """The GPUs that label sets are about, by the key of their series.
+
+    Raises:
+        SourceError: there are none.
+    """
     labels: dict[str, dict[str, str]] = {}
-    for found in _gpu_labels(server, selection, start_s, end_s):
+    for found in label_sets:
         labels.setdefault(gpu_key(found), {}).update(found)
     if not labels:
         raise SourceError(
@@ -78,7 +94,12 @@ def find_gpus(server: Server, selection: Selection, start_s: float, end_s: float
     return {key: gpu_device(labels[key], position) for position, key in enumerate(sorted(labels))}
 
 
-def _gpu_labels(server: Server, selection: Selection, start_s: float, end_s: float) -> list[dict[str, str]]:
+def gpu_labels(server: Server, selection: Selection, start_s: float, end_s: float) -> list[dict[str, str]]:
+    """Labels of every series of the chosen GPUs' utilisation that has a point between two moments.
+
+    Raises:
+        SourceError: see `Server`.
+    """
     return server.label_sets([selection.selector("|".join(UTILIZATION_METRICS))], start_s, end_s)
 
 

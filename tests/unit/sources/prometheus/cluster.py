@@ -87,6 +87,8 @@ def _instant(expression: str, gpus: Callable[[dict[str, str]], bool], now_s: flo
         return vector(
             *(({"instance": host}, (now_s, str(now_s))) for host in {labels["instance"] for labels in chosen})
         )
+    if "avg_over_time(" in expression:
+        return vector(*((labels, (now_s, METRICS["DCGM_FI_DEV_GPU_UTIL"])) for labels in chosen))
     if "node_" in expression:
         return vector(({"instance": "alpha:9100"}, (now_s, HOST_VALUE)))
     return vector(
