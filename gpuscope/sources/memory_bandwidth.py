@@ -1,6 +1,7 @@
-"""How much goes through the host's memory, where the system counts it: resctrl's memory-bandwidth monitoring.
+"""How much goes through the host's memory, where the system counts it.
 
-Files and meaning: https://docs.kernel.org/filesystems/resctrl.html. Tried on prepared folders only, not on hardware.
+First by resctrl's memory-bandwidth monitoring (https://docs.kernel.org/filesystems/resctrl.html), else by the counters
+of memory controllers. Tried on prepared folders only, not on hardware.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import re
 from pathlib import Path
 
 from gpuscope.domain.reasons import Reason
+from gpuscope.sources.memory_controllers import MemoryControllers
 from gpuscope.sources.rates import CounterRates
 from gpuscope.sources.system_files import Figures, Number, names_in, read_number, read_text
 
@@ -27,6 +29,7 @@ class MemoryBandwidth:
         self._counters: list[Path] = []
         self._reason = Reason.MEMORY_TRAFFIC_UNCOUNTED
         self._rates = CounterRates()
+        self._controllers = MemoryControllers(root / "sys")
 
     def find(self) -> None:
         """Look for the counters: groups come and go."""
@@ -44,15 +47,19 @@ class MemoryBandwidth:
 
         A task counts in the group that it is assigned to, and nowhere else: the machine's traffic is the sum of all.
         """
-        if not self._counters:
-            return {FIELD: self._reason}
+        total = self._total_bytes() if self._counters else self._controllers.total_bytes()
+        if isinstance(total, Reason):
+            return {FIELD: self._reason if total is Reason.NOT_OFFERED else total}
+        return {FIELD: self._rates.rate(FIELD, total, now_s)}
+
+    def _total_bytes(self) -> Number:
         total = 0.0
         for counter in self._counters:
             value = _counter(counter)
             if isinstance(value, Reason):
-                return {FIELD: value}
+                return value
             total += value
-        return {FIELD: self._rates.rate(FIELD, total, now_s)}
+        return total
 
     def _why_not(self) -> Reason:
         """The flags stand once for each hardware thread: the first block is enough."""
@@ -64,4 +71,4 @@ class MemoryBandwidth:
 def _counter(path: Path) -> Number:
     """The counter's value; it says `Unavailable` or `Unassigned` while the hardware has none to give."""
     value = read_number(path)
-    return Reason.NOT_READY if value is Reason.UNREADABLE else value
+    return Reason.NOT_READY if isinstance(value, Reason) else value

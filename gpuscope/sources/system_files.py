@@ -17,6 +17,8 @@ Figures = dict[str, Any]
 """Figures by field name; one that is missing has its `Reason` as value."""
 Number = Union[float, Reason]  # noqa: UP007 # an expression that Python 3.9 runs
 PIECE_BYTES = 1 << 16
+MOST_CPUS = 8191
+"""The highest number of a processor that Linux can be built for; a list that goes on beyond is damaged."""
 
 _REASONS = {
     errno.EACCES: Reason.SYSTEM_REFUSES,
@@ -24,6 +26,7 @@ _REASONS = {
     errno.ENOENT: Reason.NOT_OFFERED,
     errno.ENOTDIR: Reason.NOT_OFFERED,
     errno.EOPNOTSUPP: Reason.NOT_OFFERED,
+    errno.ENOSYS: Reason.NOT_OFFERED,
     errno.ENODEV: Reason.NOT_OFFERED,
     errno.EINVAL: Reason.NOT_OFFERED,  # the link speed of an interface that is down
 }
@@ -65,15 +68,25 @@ def names_in(folder: Path) -> list[str]:
         return []
 
 
-def count_of_list(text: str | Reason) -> int | Reason:
-    """How many numbers a list such as `0-3,8,10-11` names."""
+def numbers_of_list(text: str | Reason) -> list[int] | Reason:
+    """The numbers that a list such as `0-3,8,10-11` names."""
     if isinstance(text, Reason):
         return text
+    numbers: list[int] = []
     try:
-        bounds = [part.partition("-")[::2] for part in text.split(",") if part.strip()]
-        return sum(int(last or first) - int(first) + 1 for first, last in bounds)
+        for part in text.split(","):
+            if part.strip():
+                first, _, last = part.partition("-")
+                numbers += range(int(first), min(int(last or first), MOST_CPUS) + 1)
     except ValueError:
         return Reason.UNREADABLE
+    return numbers
+
+
+def count_of_list(text: str | Reason) -> int | Reason:
+    """How many numbers a list such as `0-3,8,10-11` names."""
+    numbers = numbers_of_list(text)
+    return numbers if isinstance(numbers, Reason) else len(numbers)
 
 
 def reading_of(figures: Figures) -> dict[str, Any]:

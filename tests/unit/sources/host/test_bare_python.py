@@ -17,8 +17,8 @@ from gpuscope.domain.sample import HostSample
 ROOT = Path(__file__).parents[4]
 MODULES = (
     "domain/reasons", "sources/block_and_net", "sources/cgroup", "sources/cgroup_files", "sources/host_facts",
-    "sources/host_reader", "sources/memory", "sources/memory_bandwidth", "sources/numa", "sources/pci_places",
-    "sources/pressure", "sources/process_tree", "sources/processors", "sources/rates", "sources/rdma",
+    "sources/host_reader", "sources/memory", "sources/memory_bandwidth", "sources/memory_controllers",
+    "sources/numa", "sources/pci_places", "sources/pressure", "sources/process_tree", "sources/processors", "sources/rates", "sources/rdma",
     "sources/system_files", "sources/temperatures", "sources/topology",
 )  # fmt: skip
 

@@ -195,7 +195,7 @@ class TestMemoryBandwidth:
         bandwidth.find()
         bandwidth.read(1.0)
         machine.remove(self.COUNTER.format(1))
-        assert bandwidth.read(2.0) == {"memory_bandwidth_bytes_per_s": Reason.NOT_OFFERED}
+        assert bandwidth.read(2.0) == {"memory_bandwidth_bytes_per_s": Reason.NOT_READY}
         bandwidth.find()
         assert bandwidth.read(3.0) == {"memory_bandwidth_bytes_per_s": Reason.FIRST_READING}
 
@@ -274,7 +274,8 @@ class TestSystemFiles:
         assert KeptFile(tmp_path).read() is Reason.UNREADABLE, "a folder is no file"
 
     @pytest.mark.parametrize(
-        ("text", "count"), [("0-3,8,10-11", 7), ("5", 1), ("", 0), ("0-", 1), ("a-b", Reason.UNREADABLE)]
+        ("text", "count"),
+        [("0-3,8,10-11", 7), ("5", 1), ("", 0), ("0-", 1), ("a-b", Reason.UNREADABLE), ("0-4294967295", 8192)],
     )
     def test_lists_of_processors(self, text: str, count: object) -> None:
         assert count_of_list(text) == count
