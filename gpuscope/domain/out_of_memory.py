@@ -18,7 +18,8 @@ class OutOfMemoryMessage(Value, frozen=True, kw_only=True):
     """The figures of one message; null is what it does not say. Sizes printed with two decimals are good to 0.5%."""
 
     framework: str
-    """pytorch, tensorflow, jax, paddle, mxnet, cupy, vllm, llama.cpp, numpy or system"""
+    """pytorch, tensorflow, jax, paddle, mxnet, cupy, vllm, sglang, llama.cpp, ollama, mlx, onnxruntime, level_zero,
+    numpy or system"""
     backend: str | None = None
     """cuda, rocm, xpu, mps, tpu or cpu; null: the message does not say"""
     kind: str = "out_of_memory"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import math
 import re
 from collections.abc import Iterator
@@ -25,8 +27,9 @@ _BACKENDS = {
     "metal": "mps", "npu": "npu", "vulkan": "vulkan", "cpu": "cpu",
 }  # fmt: skip
 _DEVICE = re.compile(
-    r"\bGPU +(\d{1,9})\b|device:GPU:(\d{1,9})\b|device ordinal (\d{1,9})\b|on device (?:cuda:)?(\d{1,9})\b"
+    r"\b[GNX]PU +(\d{1,9})\b|device:GPU:(\d{1,9})\b|device ordinal (\d{1,9})\b|on device (?:cuda:)?(\d{1,9})\b"
 )
+_LINE_ENDS = re.compile(r"[ \t]*\n[ \t]*")
 _PROCESS = re.compile(rf"Process (\d{{1,18}}) has {SIZE} memory in use")
 _SHAPE = re.compile(r"shape ?[\[(]([0-9, ]+)[\])] and (?:data )?type (\w+)")
 _OPERATOR = re.compile(r"\[\[(?:\{\{node |Node: )([\w/.:-]+)|requested by op ([\w/.:-]+)")
@@ -43,6 +46,12 @@ _ELEMENT_BYTES = {
     "uint8": 1, "bool": 1, "int16": 2, "int32": 4, "int64": 8, "complex64": 8, "complex128": 16,
 }  # fmt: skip
 _DTYPE_NAMES = {"float": "float32", "double": "float64", "half": "float16"}
+_NO_FAILURE = "The caller indicates that this is not a failure"
+"""XLA and TensorFlow try a faster way first, which needs more memory."""
+_NARROWEST, _FEWEST_CUT = 20, 2
+"""So many lines of one width, and not narrower, are no coincidence."""
+_MOST_WRAPPED = 200_000
+"""Characters of a paste in which words may be torn apart by a terminal's edge."""
 _NOT_AVAILABLE = "the driver printed a number that stands for not available"
 
 
@@ -59,7 +68,7 @@ def find_messages(text: str) -> tuple[OutOfMemoryMessage, ...]:
     """
     found: dict[bytes, tuple[OutOfMemoryMessage, int]] = {}
     before: OutOfMemoryMessage | None = None
-    for message in _all(text):
+    for message in _all(text) or _wrapped(text):
         again, before = _says_again(before, message), message
         if again:
             continue
@@ -70,8 +79,28 @@ def find_messages(text: str) -> tuple[OutOfMemoryMessage, ...]:
     return tuple(msgspec.structs.replace(first, count=count) for first, count in found.values())
 
 
-def _all(text: str) -> Iterator[OutOfMemoryMessage]:
-    places = _places(text)
+def _wrapped(text: str) -> list[OutOfMemoryMessage]:
+    """Messages that a terminal's edge tore apart, within words or between them; their line is where they begin."""
+    if len(text) > _MOST_WRAPPED:
+        return []
+    lengths = [len(line) for line in text.split("\n")]
+    for between in ("", " "):
+        found = _all(text.replace("\n", between))
+        if found:
+            ends = list(itertools.accumulate(length + len(between) for length in lengths))
+            places = _places(text.replace("\n", between))
+            return [
+                msgspec.structs.replace(message, line=bisect.bisect_right(ends, place.start) + 1)
+                for message, place in zip(found, places, strict=True)
+            ]
+    return []
+
+
+def _all(text: str) -> list[OutOfMemoryMessage]:
+    return list(_read_all(text, _places(text)))
+
+
+def _read_all(text: str, places: list[_Place]) -> Iterator[OutOfMemoryMessage]:
     line, counted_to = 1, 0
     kernel_memory = _kernel_memory(text)
     for index, place in enumerate(places):
@@ -96,6 +125,8 @@ def _places(text: str) -> list[_Place]:
     )
     kept: list[_Place] = []
     for place in found:
+        if _NO_FAILURE in text[place.start : place.start + _CHARACTERS_BEFORE].split("\n", 1)[0]:
+            continue
         before = kept[-1] if kept else None
         if before is None or not _belongs_together(before, place, text):
             kept.append(place)
@@ -111,6 +142,8 @@ def _says_again(before: OutOfMemoryMessage | None, message: OutOfMemoryMessage) 
     """A framework's next line often repeats the failure of the line before, with fewer figures."""
     if before is None or message.framework != before.framework or message.line - before.line > 1:
         return False
+    if message.framework == "tensorflow" and _less_than(message, before) and not message.shape:
+        return True  # at its start it asks for less and less until it gets something
     if message.requested_bytes is None:
         return message.kind == before.kind and message != msgspec.structs.replace(before, line=message.line)
     return before.requested_bytes is not None and math.isclose(
@@ -118,12 +151,19 @@ def _says_again(before: OutOfMemoryMessage | None, message: OutOfMemoryMessage) 
     )
 
 
+def _less_than(message: OutOfMemoryMessage, before: OutOfMemoryMessage) -> bool:
+    """Whether both name a size alone, and the later the smaller one."""
+    known = (message.limit_bytes, before.limit_bytes, before.shape or None)
+    return not any(known) and 0 < (message.requested_bytes or 0) < (before.requested_bytes or 0)
+
+
 def _read(place: _Place, body: str, line: int, kernel_memory: dict[str, int]) -> OutOfMemoryMessage:
     form, groups = place.form, place.match.groupdict()
     figures: dict[str, Any] = {}
     unavailable: dict[str, str] = {}
+    joined = _LINE_ENDS.sub(" ", _without_edges(body))
     for name, pattern in form.figures.items():
-        there, value = search_size(pattern, body)
+        there, value = search_size(pattern, joined)
         if there and value is None:
             unavailable[name] = _NOT_AVAILABLE
         elif there:
@@ -156,6 +196,16 @@ def _read(place: _Place, body: str, line: int, kernel_memory: dict[str, int]) ->
         unavailable=unavailable,
         **figures,
     )
+
+
+def _without_edges(body: str) -> str:
+    """The lines that a terminal's edge cut, which all have its width, put together again; other text as it is."""
+    lines = body.split("\n")
+    width = len(lines[0])
+    cut = next((number for number, line in enumerate(lines) if len(line) != width), len(lines) - 1)
+    if width < _NARROWEST or cut < _FEWEST_CUT:
+        return body
+    return "".join(lines[: cut + 1]) + "\n" + "\n".join(lines[cut + 1 :])
 
 
 def _complete(figures: dict[str, Any]) -> None:
@@ -211,6 +261,7 @@ def _shape(body: str) -> tuple[tuple[int, ...], str]:
 _PYTORCH_VERSIONS = (
     (r"cuda runtime error \(2\)", "0.2 to 0.4"),
     (r"PYTORCH_ALLOC_CONF", "2.10 or later"),
+    (r"would exceed allowed memory", "2.0 or later"),
     (r"MiB cached|GiB cached|bytes cached|KiB cached", "0.4 to 1.3"),
     (r"total capacty of", "2.1"),
     (r"torch\.cuda\.OutOfMemoryError.*total capacity of", "2.2 to 2.4"),
@@ -224,6 +275,6 @@ _PYTORCH_VERSIONS = (
 
 
 def _version(form: Form, body: str) -> str | None:
-    if form.framework != "pytorch":
+    if form.framework != "pytorch" or "NPU out of memory" in body:  # Ascend's plugin keeps an old wording
         return None
     return next((version for pattern, version in _PYTORCH_VERSIONS if re.search(pattern, body)), None)

@@ -43,6 +43,23 @@ SMALLER: dict[str, tuple[str, ...]] = {
         "Shorten the context (--ctx-size), or quantise its cache (--cache-type-k q8_0 --cache-type-v q8_0).",
         "Take a smaller quantisation of the model, or a smaller --ubatch-size.",
     ),
+    "sglang": (
+        "Lower --context-length to what your requests need.",
+        "Quantise the weights (--quantization fp8) or the KV cache (--kv-cache-dtype fp8_e5m2).",
+        "Split the model: --tp-size over more GPUs.",
+    ),
+    "ollama": (
+        "Take a smaller model or quantisation of it.",
+        "Shorten the context (num_ctx), or quantise its cache (OLLAMA_KV_CACHE_TYPE=q8_0).",
+    ),
+    "mlx": (
+        "Take a smaller model or quantisation of it.",
+        "Shorten the context, or process the prompt in smaller pieces.",
+    ),
+    "onnxruntime": (
+        "Run fewer sessions or threads at once, with smaller batches.",
+        "Bound each session's arena: gpu_mem_limit and arena_extend_strategy=kSameAsRequested of the CUDA provider.",
+    ),
     "numpy": ("Work through the array in pieces (numpy.memmap), or in a smaller dtype.",),
 }
 
@@ -55,6 +72,10 @@ SHARED_MEMORY = (
     "Use fewer DataLoader workers, or torch.multiprocessing.set_sharing_strategy('file_system').",
 )
 
+WHAT_JAX_HOLDS = (
+    "Look at what is alive: jax.profiler.save_device_memory_profile.",
+    "Set XLA_PYTHON_CLIENT_PREALLOCATE=false where several programs share the GPU.",
+)
 WHY_SO_LARGE = (
     "Look for what makes it so large: attention over the whole sequence squared (use a fused or blockwise one), a "
     "wrong batch size, a missing mean over a dimension."
@@ -73,6 +94,16 @@ _CAPS = {
     "cupy": "cupy.get_default_memory_pool().set_limit, or CUPY_GPU_MEMORY_LIMIT",
     "paddle": "FLAGS_fraction_of_gpu_memory_to_use",
 }
+
+
+_OWN_ON_THE_HOST = frozenset({"numpy", "ollama", "llama.cpp"})
+
+
+def on_the_host(message: OutOfMemoryMessage) -> tuple[str, ...]:
+    """Against a shortage of the host's memory; of DataLoaders only where there may be some."""
+    if message.framework in _OWN_ON_THE_HOST:
+        return (*smaller(message), HOST[1])
+    return HOST
 
 
 def raise_cap(message: OutOfMemoryMessage) -> str:

@@ -21,13 +21,16 @@ SIZE = r"([0-9][0-9,]{0,25}(?:\.[0-9]{1,25})?) ?((?:[KMGT]i?B|[KMGTB]|bytes?)(?!
 WHOLE_BYTES = r"([0-9][0-9,]{0,25})()"
 """A number of bytes that is printed without a unit, in the same two groups."""
 
+_DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}")
+"""`1900,00`, as programs print it that follow the person's locale; thousands marks stand before three digits."""
 _IMPOSSIBLE_BYTES = 2.0**60
 """Drivers print "not available" as 2^64 bytes or close to it; no device has an exbibyte."""
 
 
 def size_bytes(number: str, unit: str) -> int | None:
     """The size in bytes; None for a number so large that it stands for "not available"."""
-    value = float(number.replace(",", "")) * _UNITS[unit.lower()]
+    plain = number.replace(",", "." if _DECIMAL_COMMA.fullmatch(number) else "")
+    value = float(plain) * _UNITS[unit.lower()]
     return plausible_bytes(value)
 
 

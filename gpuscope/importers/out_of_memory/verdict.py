@@ -18,6 +18,8 @@ _FRAGMENTED_SHARE = 0.1
 _SEEN_IN_PART = 1.5
 _SPARE_SHARE = 0.02
 """Of the device, that must have been free beyond the request before "memory was there" is said."""
+_SMALLEST_DEVICE = 1024**3
+"""Bytes: no device on which such programs run has less."""
 _PLAIN_SHARE = 0.8
 """Of the device: below it a process's own memory does not explain the refusal."""
 
@@ -43,6 +45,15 @@ def verdict_of(message: OutOfMemoryMessage) -> OutOfMemoryVerdict:
         if found is not None:
             return found
     return _too_big(message, sums)
+
+
+def _plenty_free(message: OutOfMemoryMessage, sums: _Sums) -> bool:
+    """Whether the device had what was asked for and more.
+
+    Allocators take more from the driver than a tensor needs, so a request that just about fits is still a shortage.
+    """
+    margin = max((message.total_bytes or 0) * _SPARE_SHARE, sums.requested * _ROUNDING)
+    return message.free_bytes is not None and sums.free >= sums.requested + margin > 0
 
 
 def _sums(message: OutOfMemoryMessage) -> _Sums:
@@ -77,7 +88,7 @@ def _elsewhere(message: OutOfMemoryMessage, _: _Sums) -> OutOfMemoryVerdict | No
     return OutOfMemoryVerdict(
         code="host_memory",
         sentence=f"{sentence}{asked}.",
-        remedies=(*(remedies.smaller(message) if message.framework == "numpy" else ()), *remedies.HOST),
+        remedies=remedies.on_the_host(message),
     )
 
 
@@ -98,6 +109,7 @@ def _cache(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict | Non
     if message.kind != "cache_too_small":
         return None
     sentence = "After the weights there is too little memory left for the KV cache"
+    share = "--mem-fraction-static" if message.framework == "sglang" else "gpu_memory_utilization"
     missing = None
     if message.requested_bytes is not None and message.limit_bytes is not None:
         missing = message.requested_bytes - message.limit_bytes
@@ -107,7 +119,7 @@ def _cache(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict | Non
         code="cache_too_small",
         sentence=f"{sentence}.",
         evidence="" if missing is None else f"{format_bytes(missing)} are missing.",
-        remedies=(remedies.smaller(message)[0], "Raise gpu_memory_utilization if nothing else uses the GPU.",
+        remedies=(remedies.smaller(message)[0], f"Raise {share} if nothing else uses the GPU.",
                   *remedies.smaller(message)[1:]),
     )  # fmt: skip
 
@@ -170,6 +182,19 @@ def _capped(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict | No
     )  # fmt: skip
 
 
+def _small_program(message: OutOfMemoryMessage, _: _Sums) -> OutOfMemoryVerdict | None:
+    """XLA counts all that a program needs: where that is little, the program is not what filled the device."""
+    whole = message.parts.get("all")
+    if message.framework != "jax" or whole is None or whole >= _SMALLEST_DEVICE:
+        return None
+    return OutOfMemoryVerdict(
+        code="not_a_shortage",
+        sentence=f"The program needs only {format_bytes(whole)} in all, which any device has: other arrays of this "
+        "process, its preallocation, or other processes hold the rest.",
+        remedies=(remedies.end_others(message), *remedies.WHAT_JAX_HOLDS),
+    )
+
+
 def _wanted_at_start(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict | None:
     """vLLM takes a share of the device at once, whatever the model needs."""
     if message.framework != "vllm" or not message.total_bytes or message.free_bytes is None:
@@ -187,7 +212,7 @@ def _wanted_at_start(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVer
 
 def _held_by_others(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict | None:
     total = message.total_bytes or message.limit_bytes
-    if sums.free >= sums.requested > 0 or not sums.others:
+    if _plenty_free(message, sums) or not sums.others:
         return None
     named = bool(message.processes) or message.other_bytes is not None
     large = total is not None and sums.others >= total * _LARGE_SHARE
@@ -207,7 +232,11 @@ def _fragmented(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict 
     pieces = message.reserved_unallocated_bytes or 0
     total = message.total_bytes or message.limit_bytes or 0
     large = pieces >= total * _FRAGMENTED_SHARE > 0
-    if not sums.requested or (pieces < sums.requested and not (large and pieces + sums.free >= sums.requested)):
+    # What is only a little of the device would be full a moment later, in whatever pieces.
+    enough = pieces >= max(sums.requested, total * _SPARE_SHARE)
+    if not sums.requested or _plenty_free(message, sums):
+        return None
+    if not enough and not (large and pieces + sums.free >= sums.requested):
         return None
     return OutOfMemoryVerdict(
         code="fragmented",
@@ -221,8 +250,7 @@ def _fragmented(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict 
 def _not_a_shortage(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict | None:
     total = message.total_bytes or 0
     if message.free_bytes is not None:
-        # Allocators ask for more than a tensor needs, so a request that just about fits is still a plain shortage.
-        if not sums.requested or sums.free < sums.requested + max(total * _SPARE_SHARE, sums.requested * _ROUNDING):
+        if not sums.requested or not _plenty_free(message, sums):
             return None
         start = f"{format_bytes(sums.free)} were free, more than the {format_bytes(sums.requested)} asked for"
     else:
@@ -258,7 +286,7 @@ def _outside(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict | N
 def _too_big(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict:
     whole = message.parts.get("all")
     if whole is not None:
-        sentence = f"The program needs {format_bytes(whole)} in all, more than the device has."
+        sentence = f"The program needs {format_bytes(whole)} in all, more than was left of the device."
     elif not sums.requested:
         sentence = "The device's memory is full."
     elif message.free_bytes is not None:
@@ -271,7 +299,7 @@ def _too_big(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict:
         code="too_big",
         sentence=sentence,
         evidence=_evidence(message, sums),
-        remedies=remedies.smaller(message),
+        remedies=(*remedies.smaller(message), *_against_fragments(message, sums)),
         needed_bytes=_needed(message, sums),
     )
 
@@ -307,7 +335,7 @@ def _evidence(message: OutOfMemoryMessage, sums: _Sums) -> str:
 
 _Judge = Callable[[OutOfMemoryMessage, _Sums], OutOfMemoryVerdict | None]
 _JUDGES: tuple[_Judge, ...] = (
-    _elsewhere, _block_size, _cache, _no_figures, _seen_in_part, _larger_than_device, _capped, _wanted_at_start,
-    _held_by_others, _fragmented, _not_a_shortage, _outside,
+    _elsewhere, _block_size, _cache, _no_figures, _seen_in_part, _larger_than_device, _capped, _small_program,
+    _wanted_at_start,    _held_by_others, _fragmented, _not_a_shortage, _outside,
 )  # fmt: skip
 """In the order in which a cause excludes the later ones."""

@@ -15,10 +15,14 @@ from gpuscope.engine.explain_oom import explain
 from gpuscope.importers.out_of_memory.find import find_messages
 from gpuscope.importers.out_of_memory.verdict import verdict_of
 
-CASES: dict[str, dict[str, Any]] = json.loads(
-    (Path(__file__).parents[2] / "data" / "out_of_memory" / "messages.json").read_text(encoding="utf-8")
-)
-"""`source`: where it was posted. `messages`: what it says, by field; sizes are value × 1024^n."""
+FOLDER = Path(__file__).parents[2] / "data" / "out_of_memory"
+CASES: dict[str, dict[str, Any]] = {
+    name: case
+    for file in ("messages.json", "posted.json")
+    for name, case in json.loads((FOLDER / file).read_text(encoding="utf-8")).items()
+}
+"""`source`: where it was posted. `messages`: what it says, by field; sizes are value × 1024^n. Paths and names of
+people in them are neutral, and long traces are left out."""
 
 PYTORCH_2_4 = (
     "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate {tried}. GPU 3 has a total capacity of "
@@ -73,6 +77,37 @@ def test_the_same_message_again_is_counted_and_another_is_kept() -> None:
 def test_a_message_inside_a_log_keeps_to_its_own_figures() -> None:
     message = one("epoch 3: 4.00 GiB free on the disk\n" * 50 + CASES["cpu-linux-error-12"]["text"] + "7 GiB is free\n")
     assert (message.line, message.free_bytes) == (51, None)
+
+
+def test_a_message_that_a_terminal_tore_apart_keeps_its_line() -> None:
+    text = PYTORCH_2_4.format(tried="1.50 GiB", free="1 MiB", own="23 GiB", allocated="22 GiB", pieces="1.00 MiB")
+    for width in (37, 80, 100):
+        torn = "\n".join(text[start : start + width] for start in range(0, len(text), width))
+        message = one(f"epoch 3\n{torn}\n")
+        assert message.requested_bytes == 1.5 * 1024**3
+        assert message.total_bytes == pytest.approx(23.69 * 1024**3, rel=0.001)
+        assert message.line in {2, 3}
+
+
+def test_what_xla_tries_first_is_no_failure() -> None:
+    assert (
+        find_messages(
+            "W bfc_allocator.cc:310] Allocator (GPU_0_bfc) ran out of memory trying to allocate 3.37GiB with "
+            "freed_by_count=0. The caller indicates that this is not a failure, but this may mean that there could be "
+            "performance gains if more memory were available.\n"
+        )
+        == ()
+    )
+
+
+def test_a_decimal_comma_is_no_thousands_mark() -> None:
+    message = one("ggml_cuda_host_malloc: failed to allocate 1900,00 MiB of pinned memory: invalid argument")
+    assert message.requested_bytes == 1900 * 1024**2
+
+
+def test_advice_on_the_host_is_for_who_asked() -> None:
+    (verdict,) = explain(CASES["ollama-system-memory"]["text"]).verdicts
+    assert not any("DataLoader" in remedy for remedy in verdict.remedies)
 
 
 def test_other_text_gives_nothing() -> None:
