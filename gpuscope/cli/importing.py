@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from gpuscope.cli.progress_line import ProgressLine
 from gpuscope.cli.streams import print_document, say, shown
 from gpuscope.engine.footprint import footprint_of
 from gpuscope.engine.import_files import import_files
@@ -39,7 +40,8 @@ def add_commands(commands: Any) -> None:
 
 
 def _import(options: argparse.Namespace) -> int:
-    readings = import_files(options.files, options.output, dict(options.map))
+    with ProgressLine() as progress:
+        readings = import_files(options.files, options.output, dict(options.map), progress)
     for path, reading in zip(options.files, readings, strict=True):
         say_reading(path, reading)
     if options.json:

@@ -12,6 +12,7 @@ from typing import Any
 from gpuscope.cli.constraint_options import add_constraints, asked
 from gpuscope.cli.footprint_text import footprint_text
 from gpuscope.cli.importing import say_reading
+from gpuscope.cli.progress_line import ProgressLine
 from gpuscope.cli.streams import print_document, say
 from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.engine.advise import NOTHING, advise
@@ -72,7 +73,8 @@ def _session_of(files: list[Path]) -> Path | None:
         return None
     if len(files) == 1 and is_session(files[0]):
         return files[0]
-    session, readings = import_to_sessions_folder(files)
+    with ProgressLine() as progress:
+        session, readings = import_to_sessions_folder(files, progress=progress)
     for path, reading in zip(files, readings, strict=True):
         say_reading(path, reading)
     return session

@@ -43,7 +43,8 @@ class Series:
 
     def between(self, start_s: float, end_s: float) -> Series:
         """The part in [start_s, end_s]."""
-        low, high = np.searchsorted(self.t, [start_s, end_s + 1e-12])
+        low = np.searchsorted(self.t, start_s)
+        high = np.searchsorted(self.t, end_s + 1e-12, side="right")  # hours from 0 the sum is end_s itself
         return Series(self.t[low:high], self.values[low:high])
 
 
