@@ -11,6 +11,7 @@ from typing import Any
 import psutil
 
 from gpuscope.domain.reasons import Reason
+from gpuscope.domain.sample import HostSample
 from gpuscope.sources.block_and_net import (
     DISK_SUMS,
     NETWORK_SUMS,
@@ -23,6 +24,12 @@ from gpuscope.sources.block_and_net import (
 from gpuscope.sources.process_tree_portable import PortableProcessTree
 from gpuscope.sources.processors import SHARES
 from gpuscope.sources.system_files import Figures, reading_of
+
+_NO_FIGURES = frozenset({"disks", "networks", "rdma", "temperatures", "read_s", "unavailable"})
+_FIGURES = tuple(
+    name for name in HostSample.__struct_fields__ if name not in _NO_FIGURES and not name.startswith("workload_")
+)
+"""What a sample can hold; those that psutil does not give are missing for a reason."""
 
 
 def read_portable_facts() -> dict[str, Any]:
@@ -62,13 +69,17 @@ class PortableHostReader:
         """
         start_s = time.perf_counter()
         memory, swap = psutil.virtual_memory(), _swap()
+        one, five, fifteen = psutil.getloadavg()
         figures: Figures = {
+            **dict.fromkeys(_FIGURES, Reason.NOT_OFFERED),
             "memory_total_bytes": memory.total,
             "memory_used_bytes": memory.total - memory.available,
             "memory_available_bytes": memory.available,
             "swap_total_bytes": swap.total,
             "swap_used_bytes": swap.used,
-            "load_1min": psutil.getloadavg()[0],
+            "load_1min": one,
+            "load_5min": five,
+            "load_15min": fifteen,
         }
         figures |= self._cpu() | self._disk_rates(now_s) | self._network_rates(now_s)
         if self._tree is not None:

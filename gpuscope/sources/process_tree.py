@@ -83,6 +83,8 @@ class ProcessTree:
         member = _Member(self._proc / str(pid))
         if member.stat() is not None:
             self._members[pid] = member
+        if len(self._members) > KEPT_MEMBERS:
+            member.close()
 
     def _row(self, pid: int, member: _Member, stat: _Stat, now_s: float) -> dict[str, Any]:
         """One member in the shape of a `ProcessSample`."""

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import msgspec
 import psutil
@@ -69,6 +70,14 @@ def test_the_portable_reader_says_the_same() -> None:
     assert {disk.name for disk in ours.disks} <= {disk.name for disk in theirs.disks}
     assert os.getpid() in {row.pid for row in theirs.workload_processes or ()}
     assert theirs.workload_rss_bytes == pytest.approx(ours.workload_rss_bytes, rel=0.1)
+
+
+def test_without_proc_psutil_is_asked(tmp_path: Path) -> None:
+    sample = HostSource(root=tmp_path).sample()
+    assert sample.memory_total_bytes == psutil.virtual_memory().total
+    assert sample.unavailable["io_pressure_some_percent"] is Reason.NOT_OFFERED
+    assert sample.unavailable["cgroup_memory_limit_bytes"] is Reason.NOT_OFFERED
+    assert read_host(tmp_path).threads == os.cpu_count()
 
 
 def test_portable_facts_are_the_same() -> None:

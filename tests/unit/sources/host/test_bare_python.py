@@ -18,8 +18,8 @@ ROOT = Path(__file__).parents[4]
 MODULES = (
     "domain/reasons", "sources/block_and_net", "sources/cgroup", "sources/cgroup_files", "sources/host_facts",
     "sources/host_reader", "sources/memory", "sources/memory_bandwidth", "sources/memory_controllers",
-    "sources/numa", "sources/pci_places", "sources/pressure", "sources/process_tree", "sources/processors", "sources/rates", "sources/rdma",
-    "sources/system_files", "sources/temperatures", "sources/topology",
+    "sources/numa", "sources/pci_places", "sources/pressure", "sources/process_tree", "sources/processors",
+    "sources/rates", "sources/rdma", "sources/system_files", "sources/temperatures", "sources/topology",
 )  # fmt: skip
 
 SCRIPT = """
