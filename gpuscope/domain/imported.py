@@ -179,6 +179,9 @@ class AllocatorDetails(Value, frozen=True, kw_only=True):
     trace_net_bytes: int | None = None
     has_times: bool = False
     moments: tuple[OutOfMemoryMoment, ...] = ()
+    categories_at_peak: dict[str, int] = {}
+    """Of a memory timeline: bytes by what they are for (parameters, optimizer_state, inputs, temporaries, activations,
+    gradients, autograd, unknown)."""
     settings: dict[str, str] = {}
     totals: dict[str, dict[str, int]] = {}
     """Of printed statistics: every line's current, peak, allocated and freed."""

@@ -150,7 +150,7 @@ def _memory(samples: Memory, processes: Sequence[ProcessFacts], details: Importe
         samples,
         peak_allocated_bytes=allocated,
         peak_reserved_bytes=reserved,
-        breakdown=Breakdown(fragmentation_bytes=_fragmentation(details)),
+        breakdown=_breakdown(details),
         peak_at=_peak_at(details),
     )
 
@@ -158,6 +158,24 @@ def _memory(samples: Memory, processes: Sequence[ProcessFacts], details: Importe
 def _peak(processes: Sequence[ProcessFacts], name: str) -> Range | None:
     values = [int(event[name]) for facts in processes for event in facts.all("memory") if event.get(name)]
     return Range.exact(max(values)) if values else None
+
+
+def _breakdown(details: ImportedDetails) -> Breakdown:
+    """By category where a memory timeline tells it, of the device with the highest peak."""
+    parts: dict[str, int] = max(
+        (told.categories_at_peak for told in details.allocators), key=lambda told: sum(told.values()), default={}
+    )
+    if not parts:
+        return Breakdown(fragmentation_bytes=_fragmentation(details))
+    return Breakdown(
+        parameters_bytes=parts.get("parameters"),
+        gradients_bytes=parts.get("gradients"),
+        optimizer_state_bytes=parts.get("optimizer_state"),
+        activations_bytes=parts.get("activations"),
+        temporaries_bytes=parts.get("temporaries"),
+        other_bytes=sum(parts.get(name, 0) for name in ("inputs", "autograd", "unknown")),
+        fragmentation_bytes=_fragmentation(details),
+    )
 
 
 def _fragmentation(details: ImportedDetails) -> int | None:

@@ -23,7 +23,7 @@ from gpuscope.importers.monitors import (
 from gpuscope.importers.nsight import database as sqlite_file
 from gpuscope.importers.nsight import sqlite_export
 from gpuscope.importers.out_of_memory.find import find_messages
-from gpuscope.importers.pytorch import kineto, memory_summary, snapshot
+from gpuscope.importers.pytorch import kineto, memory_summary, memory_timeline, snapshot
 from gpuscope.importers.reading import Note, Progress, Reading
 from gpuscope.importers.sense import add_findings
 from gpuscope.importers.smi import apps_csv, dmon, pmon, q_text, q_xml, query_csv, table
@@ -35,6 +35,8 @@ _MOST_WHOLE = 256 * 1024**2
 """Bytes (inflated) of what a reader takes as one text: it needs several times as much memory."""
 _MOST_JSON = 64 * 1024**2
 """The same of JSON, whose values take more than their text."""
+_MOST_SLOW = 64 * 1024**2
+"""The same of texts of which a megabyte takes a tenth of a second and more."""
 _MOST_SNAPSHOT = 512 * 1024**2
 """A hundred thousand events with their stacks are some 200 MB."""
 
@@ -67,7 +69,7 @@ def _along(
 
 READERS: tuple[Reader, ...] = (
     Reader(q_xml.DESCRIPTION, q_xml.recognises, q_xml.read),
-    Reader(q_text.DESCRIPTION, q_text.recognises, q_text.read),
+    Reader(q_text.DESCRIPTION, q_text.recognises, q_text.read, most_bytes=_MOST_SLOW),
     Reader(table.DESCRIPTION, table.recognises, table.read),
     _along(dmon.DESCRIPTION, dmon.recognises, dmon.read),
     Reader(pmon.DESCRIPTION, pmon.recognises, pmon.read),
@@ -76,11 +78,12 @@ READERS: tuple[Reader, ...] = (
         sqlite_export.DESCRIPTION, _no_text, sqlite_export.read, sqlite_file.is_foreign_database, sqlite_export.read
     ),
     Reader(snapshot.DESCRIPTION, _no_text, snapshot.read, snapshot.is_pickle, most_bytes=_MOST_SNAPSHOT),
-    Reader(memory_summary.DESCRIPTION, memory_summary.recognises, memory_summary.read),
+    Reader(memory_timeline.DESCRIPTION, memory_timeline.recognises, memory_timeline.read, most_bytes=_MOST_JSON),
+    Reader(memory_summary.DESCRIPTION, memory_summary.recognises, memory_summary.read, most_bytes=_MOST_SLOW),
     Reader(dcgmi.DMON_DESCRIPTION, dcgmi.recognises_dmon, dcgmi.read_dmon),
     Reader(dcgmi.STATS_DESCRIPTION, dcgmi.recognises_stats, dcgmi.read_stats),
-    Reader(tegrastats.DESCRIPTION, tegrastats.recognises, tegrastats.read),
-    Reader(gpustat.TEXT_DESCRIPTION, gpustat.recognises_text, gpustat.read_text),
+    Reader(tegrastats.DESCRIPTION, tegrastats.recognises, tegrastats.read, most_bytes=_MOST_SLOW),
+    Reader(gpustat.TEXT_DESCRIPTION, gpustat.recognises_text, gpustat.read_text, most_bytes=_MOST_SLOW),
     Reader(gpustat.JSON_DESCRIPTION, gpustat.recognises_json, gpustat.read_json, most_bytes=_MOST_JSON),
     Reader(prometheus.API_DESCRIPTION, prometheus.recognises_api, prometheus.read_api, most_bytes=_MOST_JSON),
     Reader(prometheus.TEXT_DESCRIPTION, prometheus.recognises_text, prometheus.read_text),
@@ -120,11 +123,9 @@ def read(
     """
     if mapping:
         return _with_findings(mapped_csv.read(data, mapping, progress))
-    head, _ = decode(head_of(data, _HEAD_BYTES))
-    ends = data[:] if len(data) <= 2 * _HEAD_BYTES else data[:_HEAD_BYTES] + data[len(data) - _TAIL_BYTES :]
-    for reader in READERS:
-        if reader.recognises_bytes(ends) or reader.recognises(head):
-            return _with_findings(_read_by(reader, data, progress))
+    reader, head = _reader_of(data)
+    if reader is not None:
+        return _with_findings(_read_by(reader, data, progress))
     if mapped_csv.is_guessable(head):
         return _with_findings(mapped_csv.read(data, {}, progress))
     packed = archive_kind(head_of(data, _HEAD_BYTES))
@@ -134,6 +135,18 @@ def read(
         raise UsageError(f"{name} holds out-of-memory messages: `gpuscope explain-oom {name}` says what they mean.")
     known = ", ".join(reader.description for reader in READERS)
     raise UsageError(f"{name} is of no kind that gpuscope reads. It reads: {known}; tables with --map COLUMN=FIELD.")
+
+
+def is_known(data: Content) -> bool:
+    """Whether a reader is for a file; tables of no known kind can be read all the same, by a guess."""
+    return _reader_of(data)[0] is not None
+
+
+def _reader_of(data: Content) -> tuple[Reader | None, str]:
+    """The reader of a file, and the beginning of the file as text."""
+    head, _ = decode(head_of(data, _HEAD_BYTES))
+    ends = data[:] if len(data) <= 2 * _HEAD_BYTES else data[:_HEAD_BYTES] + data[len(data) - _TAIL_BYTES :]
+    return next((each for each in READERS if each.recognises_bytes(ends) or each.recognises(head)), None), head
 
 
 def _read_by(reader: Reader, data: Content, progress: Progress | None) -> Reading:
