@@ -23,7 +23,7 @@ from gpuscope.importers.monitors import (
 from gpuscope.importers.nsight import database as sqlite_file
 from gpuscope.importers.nsight import sqlite_export
 from gpuscope.importers.out_of_memory.find import find_messages
-from gpuscope.importers.pytorch import kineto, memory_summary, memory_timeline, snapshot
+from gpuscope.importers.pytorch import key_averages, kineto, memory_summary, memory_timeline, snapshot
 from gpuscope.importers.reading import Note, Progress, Reading
 from gpuscope.importers.sense import add_findings
 from gpuscope.importers.smi import apps_csv, dmon, pmon, q_text, q_xml, query_csv, table
@@ -79,6 +79,7 @@ READERS: tuple[Reader, ...] = (
     ),
     Reader(snapshot.DESCRIPTION, _no_text, snapshot.read, snapshot.is_pickle, most_bytes=_MOST_SNAPSHOT),
     Reader(memory_timeline.DESCRIPTION, memory_timeline.recognises, memory_timeline.read, most_bytes=_MOST_JSON),
+    Reader(key_averages.DESCRIPTION, key_averages.recognises, key_averages.read),
     Reader(memory_summary.DESCRIPTION, memory_summary.recognises, memory_summary.read, most_bytes=_MOST_SLOW),
     Reader(dcgmi.DMON_DESCRIPTION, dcgmi.recognises_dmon, dcgmi.read_dmon),
     Reader(dcgmi.STATS_DESCRIPTION, dcgmi.recognises_stats, dcgmi.read_stats),

@@ -27,6 +27,7 @@ from gpuscope.store import salvage
 from gpuscope.store.block_rows import clock_zero_us
 from gpuscope.store.catalogue import Catalogue
 from gpuscope.store.compactor import KEPT_FROM
+from gpuscope.store.figures import is_time
 from gpuscope.store.lock import is_being_written
 from gpuscope.store.row_reading import rows_after
 from gpuscope.store.schema import COLUMNS_SINCE, UNREADABLE, check_schema, harden, is_session_header, run_folder
@@ -264,11 +265,14 @@ class SessionReader:
     def _read_manifest(self) -> Manifest:
         try:
             row = self._connection.execute("SELECT value FROM meta WHERE key='manifest'").fetchone()
-            if row is not None:
-                return msgspec.json.decode(row[0], type=Manifest)
+            manifest = None if row is None else msgspec.json.decode(row[0], type=Manifest)
         except _DAMAGE as error:
             raise SessionError(f"Too little is left of {self.path} to open it.") from error
-        raise SessionError(f"{self.path} has no manifest: it is not a gpuscope session.")
+        if manifest is None:
+            raise SessionError(f"{self.path} has no manifest: it is not a gpuscope session.")
+        if not (is_time(manifest.created_wall_s) and is_time(manifest.created_monotonic_s)):
+            raise SessionError(f"{self.path} is damaged: the time at which it began cannot be.")
+        return manifest
 
     def _open_catalogue(self) -> Catalogue | None:
         version = int(self._connection.execute("PRAGMA user_version").fetchone()[0])

@@ -23,6 +23,8 @@ _UNACCOUNTED_BYTES = 64 * MIB
 _GPU = re.compile(
     r"\[(\d{1,9})\] ([^|]+)\|\s*+([^\s|°]+?)\s*+°?C,([^|]*)\|\s*+(\d{1,12})\s*+/\s*+(\d{1,12})\s*+MB\s*+\|?(.*)"
 )
+_MOST_LINE = 10_000
+"""Characters; a hundred processes on a GPU take fewer."""
 _HEAD = re.compile(r"(\S+)\s+([A-Z][a-z]{2} [A-Z][a-z]{2}\s+\d+ \d+:\d+:\d+ \d{4})\s*([\d.]+)?")
 _UTILIZATION = re.compile(r"(\d{1,9}|\?{1,9}) ?%")
 _POWER = re.compile(r"(\d{1,9}|\?{1,9}) / {1,9}(\d{1,9}|\?{1,9}) W")
@@ -44,7 +46,7 @@ def read_text(data: bytes) -> Reading:
         if head is not None:
             time = parse_time(head.group(2))
             wall_s, driver = (time[0] if time else wall_s), head.group(3)
-        elif (match := _GPU.match(line)) is not None:
+        elif len(line) < _MOST_LINE and (match := _GPU.match(line)) is not None:
             _add_line(reading, match, wall_s, driver)
     return reading
 

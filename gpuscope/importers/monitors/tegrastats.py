@@ -18,6 +18,8 @@ _LINE = re.compile(r"(?:(\d\d)-(\d\d)-(\d{4}) (\d\d):(\d\d):(\d\d) )?RAM (\d{1,1
 _GPU_LOAD = re.compile(r"GR3D(?:_FREQ)? (\d{1,9})%(?:@\[?(\d{1,9}))?")
 _TEMPERATURE = re.compile(r"\b(?:GPU|gpu)@(-?\d{1,9}(?:\.\d{1,9})?)C")
 _RAIL = re.compile(r"\b((?:VDD|POM|VIN|NC)_?\w*) (\d{1,12})(?:mW)?/(\d{1,12})(?:mW)?")
+_MOST_LINE = 10_000
+"""Characters; a board of twelve cores and thirty sensors writes less than a thousand."""
 _WHOLE_BOARD = ("VDD_IN", "POM_5V_IN", "VIN_SYS_5V0")
 
 
@@ -33,7 +35,7 @@ def read(data: bytes) -> Reading:
     lost: list[int] = []
     dates: set[tuple[str, str]] = set()
     for number, line in enumerate(text.split("\n"), 1):
-        match = _LINE.match(line)
+        match = _LINE.match(line) if len(line) < _MOST_LINE else None
         if match is not None and "CPU [" in line:
             dates.add((match.group(1) or "", match.group(2) or ""))
             _add_line(reading, match, line)

@@ -47,7 +47,7 @@ _METRICS = {
 }  # fmt: skip
 """By the line of the table: the name in `memory_stats()`."""
 _POOLS = {"from large pool": "large_pool", "from small pool": "small_pool"}
-_MOST_LINE = 100_000
+_MOST_LINE = 10_000
 _MOST_BYTES = 2**60
 """More is no figure of an allocator."""
 

@@ -17,6 +17,10 @@ MOST_DEPTH = 64
 """A snapshot of memory is seven deep."""
 _MOST_INTEGER_BYTES = 16
 _MOST_DIGITS = 40
+_MOST_OPERATIONS = 100_000_000
+"""A snapshot with as many blocks and events as are read at all takes about so many."""
+_MOST_MARKS = 1000
+"""Open at once; a plain value has one for each level of its nesting."""
 _MARK = object()
 _KEY_TYPES = frozenset({str, int, float, bool, bytes, type(None)})
 """Tuples that share their parts would make a key whose hash takes for ever."""
@@ -61,7 +65,7 @@ class _Machine:
 
     def run(self) -> Any:
         data, operations = self._data, _OPERATIONS
-        while True:
+        for _ in range(_MOST_OPERATIONS):
             code = data[self.at]
             self.at += 1
             if code == _STOP:
@@ -71,6 +75,7 @@ class _Machine:
                 self._refuse(code)
             else:
                 operation(self)
+        raise PickleRefusedError(f"The pickle is refused: it takes more than {_MOST_OPERATIONS} operations to load.")
 
     def _refuse(self, code: int) -> None:
         """Say what the pickle wants to call. Nothing is looked up or imported for that."""
@@ -116,6 +121,8 @@ class _Machine:
         return items
 
     def mark(self) -> None:
+        if len(self._marks) > _MOST_MARKS:
+            raise PickleRefusedError(f"The pickle is refused: it is nested more than {MOST_DEPTH} deep.")
         self._marks.append(len(self._stack))
 
     def push_container(self, value: Any, parts: list[Any]) -> None:

@@ -11,9 +11,11 @@ from gpuscope.importers.text import decode
 KIND = "smi_q_text"
 DESCRIPTION = "nvidia-smi -q, text"
 
-_BEGIN = re.compile(r"=+NVSMI LOG=+")
+_BEGIN = re.compile(r"(?<!=)=++NVSMI LOG=+")
 _GPU = re.compile(r"GPU ([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f])\s*$")
 _PAIR = re.compile(r"(.*?\S)\s*:(?: (.*))?$")
+_MOST_LINE = 10_000
+"""Characters; even the command line of a process is shorter."""
 _PROCESS_KEYS = {"type": "type", "name": "process_name", "used_gpu_memory": "used_memory"}
 
 
@@ -43,6 +45,8 @@ def _parse(text: str, first_line: int) -> tuple[Head, list[GpuNode]]:
     head, gpus = Head(), list[GpuNode]()
     section = _Sections()
     for number, line in enumerate(text.split("\n"), first_line):
+        if len(line) > _MOST_LINE:
+            continue
         gpu = _GPU.match(line)
         if gpu is not None:
             gpus.append(GpuNode(number, gpu.group(1)))

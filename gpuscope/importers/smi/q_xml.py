@@ -20,6 +20,7 @@ DESCRIPTION = "nvidia-smi -q -x, XML"
 _ROOT = "nvidia_smi_log"
 _LISTS = frozenset({"mig_device", "process_info"})
 _MOST_DEPTH = 50
+_MOST_PARTS = 1000
 _START = re.compile(r"<\?xml|<!DOCTYPE nvidia_smi_log|<nvidia_smi_log")
 
 
@@ -66,7 +67,7 @@ class _Report:
         self._parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
-        self._parser.CharacterDataHandler = self._text.append
+        self._parser.CharacterDataHandler = self._add_text
         self._parser.EntityDeclHandler = self._refuse
 
     def parse(self, text: str) -> None:
@@ -82,6 +83,10 @@ class _Report:
         raise UsageError(
             f"The XML file declares the entity {name[:40]!r}, which no report of nvidia-smi does: not read."
         )
+
+    def _add_text(self, text: str) -> None:
+        if len(self._text) < _MOST_PARTS:  # of a text, as the parser hands them over: lines and pieces of lines
+            self._text.append(text)
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._text.clear()

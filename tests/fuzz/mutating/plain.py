@@ -43,6 +43,13 @@ def _insert(data: bytes, _: Sequence[bytes], chance: random.Random) -> bytes:
     return data[:start] + chance.choice(WORDS) * chance.choice((1, 1, 1, 3, 200)) + data[start:]
 
 
+def _flood(data: bytes, _: Sequence[bytes], chance: random.Random) -> bytes:
+    """The same few bytes again and again: what makes a careless pattern look at everything from everywhere."""
+    start, end = _place(data, chance)
+    what = chance.choice((*WORDS, data[start:end], *(bytes([code]) for code in range(0x20, 0x7F)))) or b" "
+    return data[:start] + what * (chance.choice((3000, 50_000)) // len(what)) + data[start:]
+
+
 def _replace(data: bytes, _: Sequence[bytes], chance: random.Random) -> bytes:
     start, end = _place(data, chance)
     return data[:start] + chance.choice(WORDS) + data[end:]
@@ -120,7 +127,6 @@ def _encode(data: bytes, _: Sequence[bytes], chance: random.Random) -> bytes:
 
 
 PLAIN: tuple[Mutation, ...] = (
-    _flip, _delete, _repeat, _insert, _replace, cut, _behead, _splice, _append, _lines, _lines, _number, _number,
-    _number,
-    _encode,
+    _flip, _delete, _repeat, _insert, _flood, _replace, cut, _behead, _splice, _append, _lines, _lines, _number,
+    _number, _number, _encode,
 )  # fmt: skip

@@ -57,10 +57,11 @@ def gpuscope(*arguments: str | Path, home: Path, most_bytes: int = MOST_BYTES, s
         timeout=_STUCK_AFTER_S,
         check=False,
     )
-    errors, mark, measured = ended.stderr.decode(errors="replace").rpartition("\nMEASURED ")
-    assert mark, f"it ended with {ended.returncode}: {measured[-3000:]}"
-    peak_kib, processor_s = measured.split()[:2]
-    assert "Traceback" not in errors, errors[-3000:]
+    told = ended.stderr.decode(errors="replace")
+    assert "Traceback" not in told, told[-3000:]
+    errors, mark, measured = told.rpartition("\nMEASURED ")
+    assert mark, f"it ended with {ended.returncode}: {told[-3000:]}"
+    peak_kib, processor_s = measured.split()
     assert int(peak_kib) * 1024 < most_bytes, f"it took {int(peak_kib) * 1024 / 1e6:.0f} MB"
     assert float(processor_s) < MOST_S, f"it took {processor_s} s"
     return Ended(ended.returncode, ended.stdout.decode(), errors)
