@@ -61,7 +61,7 @@ def with_framework_files(footprint: Footprint, reader: SessionReader) -> Footpri
     steps = steps_summary(main.steps, Batch())
     extended = msgspec.structs.replace(
         footprint,
-        workload=_workload(main, ops, devices) if trace is not None else footprint.workload,
+        workload=_workload(main, ops, devices, trace) if trace is not None else footprint.workload,
         devices=devices,
         steps=steps if main.steps else Steps(),
         time_per_step_s=_time_per_step(main, trace),
@@ -86,10 +86,13 @@ def _trace_of(facts: ProcessFacts, details: ImportedDetails) -> TraceDetails | N
     return same[0] if same else None
 
 
-def _workload(facts: ProcessFacts, ops: Sequence[Op], devices: Sequence[FootprintDevice]) -> Workload:
+def _workload(
+    facts: ProcessFacts, ops: Sequence[Op], devices: Sequence[FootprintDevice], trace: TraceDetails
+) -> Workload:
     """The job by its operators: it trains if it goes backward, and computes in the type of most of its matrix work."""
     workload = workload_of(facts, Batch(), devices, catalogue())
     backward = any(op.kind.endswith("_backward") or op.class_ == "optimizer" for op in ops)
+    trains = backward or trace.optimizer is not None
     sums: dict[str, float] = defaultdict(float)
     for op in ops:
         if op.class_ in _MATRIX_CLASSES and op.dtype is not None:
@@ -97,7 +100,7 @@ def _workload(facts: ProcessFacts, ops: Sequence[Op], devices: Sequence[Footprin
     compute = max(sums, key=lambda name: sums[name], default=None)
     return msgspec.structs.replace(
         workload,
-        stage="training" if backward else "inference",
+        stage="training" if trains else "inference",
         precision=msgspec.structs.replace(workload.precision, compute=compute),
     )
 

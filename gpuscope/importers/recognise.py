@@ -92,15 +92,8 @@ READERS: tuple[Reader, ...] = (
     Reader(vendor_json.ROCM_DESCRIPTION, vendor_json.recognises_rocm, vendor_json.read_rocm, most_bytes=_MOST_JSON),
     Reader(vendor_json.AMD_DESCRIPTION, vendor_json.recognises_amd, vendor_json.read_amd, most_bytes=_MOST_JSON),
     _along(wide_logs.GPUZ_DESCRIPTION, wide_logs.recognises_gpuz, wide_logs.read_gpuz),
-    Reader(
-        wide_logs.WANDB_DESCRIPTION, wide_logs.recognises_wandb, wide_logs.read_wandb, read_along=wide_logs.read_wandb
-    ),
-    Reader(
-        wide_logs.NVITOP_DESCRIPTION,
-        wide_logs.recognises_nvitop,
-        wide_logs.read_nvitop,
-        read_along=wide_logs.read_nvitop,
-    ),
+    _along(wide_logs.WANDB_DESCRIPTION, wide_logs.recognises_wandb, wide_logs.read_wandb),
+    _along(wide_logs.NVITOP_DESCRIPTION, wide_logs.recognises_nvitop, wide_logs.read_nvitop),
     Reader(apps_csv.DESCRIPTION, apps_csv.recognises, apps_csv.read),
     _along(query_csv.DESCRIPTION, query_csv.recognises, query_csv.read),
     Reader(loose_json.DESCRIPTION, loose_json.recognises, loose_json.read, most_bytes=_MOST_JSON),
