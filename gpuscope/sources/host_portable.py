@@ -21,6 +21,7 @@ from gpuscope.sources.block_and_net import (
     device_list,
     sums,
 )
+from gpuscope.sources.host_reader import SLOW_INTERVAL_S
 from gpuscope.sources.process_tree_portable import PortableProcessTree
 from gpuscope.sources.processors import SHARES
 from gpuscope.sources.system_files import Figures, reading_of
@@ -49,7 +50,12 @@ class PortableHostReader:
     """Figures of the machine and of the workload's process tree, in the shape of `HostSample`.
 
     CPU shares are kept per thread by psutil: create and use it in one thread.
+
+    Attributes:
+        slow_interval_s: as of `HostReader`; nothing is slow here.
     """
+
+    slow_interval_s = SLOW_INTERVAL_S
 
     def __init__(self, root_pid: int | None = None) -> None:
         self._disks = DeviceRates()

@@ -25,11 +25,16 @@ from gpuscope.sources.temperatures import Temperatures
 SLOW_INTERVAL_S = 5.0
 """Sensors and frequencies, which can take tens of milliseconds, and what seldom changes."""
 SLOW_SHARE = 0.002
-"""They take no more of the time than this: where they are slower, they are read less often."""
+"""They take no more of a core than this: where they are slower, they are read less often."""
+LARGEST_STRETCH = 8
 
 
 class HostReader:
-    """Figures of the machine and of the workload's process tree."""
+    """Figures of the machine and of the workload's process tree.
+
+    Attributes:
+        slow_interval_s: seconds between readings of what is slow; grows where it is too slow.
+    """
 
     def __init__(self, root: Path = Path("/"), root_pid: int | None = None) -> None:
         """Read below `root`: `/`, or a prepared tree with `proc` and `sys`."""
@@ -45,6 +50,8 @@ class HostReader:
         self._temperatures = Temperatures(sysfs)
         self._bandwidth = MemoryBandwidth(root)
         self._next_slow_s = float("-inf")
+        self.slow_interval_s = SLOW_INTERVAL_S
+        self._slow_before = False
         self.follow(root_pid)
 
     def follow(self, root_pid: int | None) -> None:
@@ -63,7 +70,7 @@ class HostReader:
         figures = self._memory.read(now_s)
         if now_s >= self._next_slow_s:
             figures |= self._slow(figures["memory_total_bytes"])
-            self._next_slow_s = now_s + max(SLOW_INTERVAL_S, (time.perf_counter() - start_s) / SLOW_SHARE)
+            self._next_slow_s = now_s + self.slow_interval_s
         figures |= self._processors.read()
         figures |= self._pressure.read(now_s)
         figures |= self._disks.read(now_s)
@@ -77,9 +84,18 @@ class HostReader:
         return reading_of(figures)
 
     def _slow(self, memory_total_bytes: float | Reason) -> Figures:
+        start_s = time.thread_time()
         known_bytes = float("inf") if isinstance(memory_total_bytes, Reason) else memory_total_bytes
         self._group.find(known_bytes, online_threads(self._sysfs) or float("inf"))
         self._bandwidth.find()
         self._rdma.find()
         self._networks.look_at_links()
-        return read_frequencies(self._sysfs) | self._temperatures.read()
+        figures = read_frequencies(self._sysfs) | self._temperatures.read()
+        self._keep_to_share(time.thread_time() - start_s)
+        return figures
+
+    def _keep_to_share(self, cost_s: float) -> None:
+        """Read less often what costs too much; the first reading, which finds nothing in caches, does not count."""
+        if self._slow_before and cost_s > SLOW_SHARE * self.slow_interval_s:
+            self.slow_interval_s = min(2 * self.slow_interval_s, LARGEST_STRETCH * SLOW_INTERVAL_S)
+        self._slow_before = True

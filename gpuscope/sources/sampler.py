@@ -166,7 +166,6 @@ class Sampler:
 
     def _watch_host(self) -> None:
         source = HostSource(self._root_pid)
-        states: tuple[SourceState, ...] | None = (SourceState(source="host", ok=True),)
         watch = Ticker(WATCH_INTERVAL_S, time.monotonic())
         while not self._stopping.is_set():
             while not self._root_pids.empty():
@@ -177,10 +176,9 @@ class Sampler:
                     wall_s=time.time(),
                     host=source.sample(),
                     sampler=self._cost(),
-                    states=states,
+                    states=source.news(),
                 )
                 self._pipe.send(frame)
-                states = None
             if watch.due(time.monotonic()):
                 self._watch_driver()
             next_s = min(self._host_ticker.next_s, watch.next_s)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 from pathlib import Path
 from typing import Any
 
@@ -234,6 +236,22 @@ class TestWholeReading:
         assert with_sensors[0]
         assert not any(with_sensors[1:5])
         assert sum(with_sensors) <= 2
+
+    def test_slow_sensors_are_read_less_often_and_it_is_said(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        laptop(tmp_path)
+        source = HostSource(root=tmp_path)
+        clock_s = itertools.count(0.0, 1000.0)
+        thread_s = itertools.count(0.0, 0.025)  # of processor time for each reading of the sensors
+        monkeypatch.setattr(time, "monotonic", lambda: next(clock_s))
+        monkeypatch.setattr(time, "thread_time", lambda: next(thread_s))
+        told = []
+        for _ in range(6):
+            source.sample()
+            told += source.news() or ()
+        assert [state.code for state in told] == ["ok", "stretched", "stretched"]
+        assert "every 20 s" in told[-1].sentence, "25 ms are a fifth of a percent of 12.5 s"
 
     def test_a_machine_that_loses_everything(self, tmp_path: Path) -> None:
         machine = laptop(tmp_path)
