@@ -15,7 +15,9 @@ from gpuscope.domain.mix import MixRecommendation
 from gpuscope.domain.recommendation import Recommendation
 from gpuscope.engine.advise import advise, advise_mix, read_footprint
 from gpuscope.engine.footprint import footprint_of
+from gpuscope.engine.framework_findings import CARD_NOT_NAMED
 from gpuscope.engine.predictions import remember
+from gpuscope.engine.ran_on import RAN_ON, RanOn, gpu_called, with_card
 from gpuscope.engine.session import keep_document, open_session
 from gpuscope.errors import UsageError
 
@@ -38,6 +40,9 @@ def add_commands(commands: Any) -> None:
         "--footprint", metavar="FP.json", type=Path, action="append", default=[],
         help="a footprint document, instead of a session or besides",
     )  # fmt: skip
+    parser.add_argument(
+        "--ran-on", metavar="GPU", type=_card, help="the GPU that the job ran on, where the recording does not name it"
+    )
     group = parser.add_argument_group("several jobs")
     group.add_argument(
         "--runs-per-month", metavar="N,...", type=numbers, default=(),
@@ -68,9 +73,12 @@ def _advise(options: argparse.Namespace) -> int:
     if options.growth:
         raise UsageError("Growth belongs to --runs-per-month: say how often the job runs in a month.")
     if options.files:
-        recommendation = _of_session(options.files[0], wanted)
+        recommendation = _of_session(options.files[0], wanted, options.ran_on)
     else:
-        recommendation = advise(read_footprint(options.footprint[0]), wanted.constraints, wanted.own)
+        footprint = read_footprint(options.footprint[0])
+        if options.ran_on is not None:
+            footprint = with_card(footprint, options.ran_on)
+        recommendation = advise(footprint, wanted.constraints, wanted.own)
     return _print(recommendation, recommendation_text(recommendation, shown), options)
 
 
@@ -87,6 +95,8 @@ def _of_mix(options: argparse.Namespace, wanted: Asked) -> MixRecommendation:
     paths = [*options.files, *options.footprint]
     if not paths:
         raise UsageError("Name the jobs that run so often: sessions, or footprints with --footprint FILE.")
+    if options.ran_on is not None:
+        raise UsageError("Give --ran-on with one session alone: it is remembered there.")
     if len(options.runs_per_month) != len(paths):
         whose = "the job" if len(paths) == 1 else f"each of the {len(paths)} jobs"
         raise UsageError(f"Say for {whose} how often it runs in a month, such as --runs-per-month 40,4 for two.")
@@ -101,11 +111,25 @@ def _of_mix(options: argparse.Namespace, wanted: Asked) -> MixRecommendation:
     return advise_mix(jobs, wanted.constraints, growth_per_year=options.growth, own=wanted.own)
 
 
-def _of_session(path: Path, wanted: Asked) -> Recommendation:
-    """Advise on a session, keep the advice in it, and remember what it promises."""
+def _card(text: str) -> str:
+    try:
+        return gpu_called(text)
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(str(error).rstrip(".")) from error
+
+
+def _of_session(path: Path, wanted: Asked, ran_on: str | None) -> Recommendation:
+    """Advise on a session, keep the advice (and what the person says of it) in it, and remember what it promises."""
     with open_session(path) as reader:
         footprint = footprint_of(reader)
+        if ran_on is not None:
+            footprint = with_card(footprint, ran_on)
+        for finding in footprint.findings:
+            if finding.code == CARD_NOT_NAMED:
+                say(f"{finding.sentence} {finding.remedy}")
         recommendation = advise(footprint, wanted.constraints, wanted.own)
         remember(reader.manifest, footprint, recommendation)
     keep_document(path, "recommendation", recommendation)
+    if ran_on is not None:
+        keep_document(path, RAN_ON, RanOn(gpu=ran_on))
     return recommendation

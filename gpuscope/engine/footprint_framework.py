@@ -32,6 +32,7 @@ from gpuscope.engine.advise import catalogue
 from gpuscope.engine.footprint_steps import steps_summary, time_per_step
 from gpuscope.engine.footprint_workload import workload_of
 from gpuscope.engine.framework_findings import framework_findings
+from gpuscope.engine.ran_on import with_known_card
 from gpuscope.engine.run_facts import ProcessFacts, process_facts
 from gpuscope.importers.pytorch.trace_memory import HOST
 from gpuscope.store.reader import SessionReader
@@ -52,7 +53,7 @@ def with_framework_files(footprint: Footprint, reader: SessionReader) -> Footpri
     details = reader.document(DETAILS, ImportedDetails)
     processes = process_facts(reader.events())
     if details is None or not processes:
-        return footprint
+        return with_known_card(footprint, reader)
     main = processes[0]
     trace = _trace_of(main, details)
     rows = main.last("ops").get("rows") or []
@@ -73,9 +74,10 @@ def with_framework_files(footprint: Footprint, reader: SessionReader) -> Footpri
         ranks=_ranks(processes, details),
     )
     findings = tuple(framework_findings(extended, details))
-    return msgspec.structs.replace(
+    whole = msgspec.structs.replace(
         extended, findings=findings, provenance={**footprint.provenance, **_provenance(extended, trace)}
     )
+    return with_known_card(whole, reader)
 
 
 def _trace_of(facts: ProcessFacts, details: ImportedDetails) -> TraceDetails | None:
