@@ -12,7 +12,7 @@ import pytest
 
 from gpuscope.errors import UsageError
 from gpuscope.importers.recognise import read
-from tests.unit.importers.hostile import gpuscope, refusal
+from tests.unit.importers.hostile import gpuscope, readings, refusal
 from tests.unit.importers.smi_logs import FOLDER
 
 CSV = (FOLDER / "two-gpu-interleaved.csv").read_bytes()
@@ -26,13 +26,14 @@ def _bomb(start: bytes, mebibytes: int) -> bytes:
     return header + parts[0] + parts[1] * mebibytes + packer.flush()
 
 
-@pytest.mark.parametrize("start", [CSV, b'{"traceEvents": [', b'{"gpus": [], "utilization.gpu": "', b"nothing"])
-def test_a_stream_that_swells_is_refused(start: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "log.gz"
-    path.write_bytes(_bomb(start, 1000))
-    assert path.stat().st_size < 2 * MIB
-    sentence = refusal(path, tmp_path, most_bytes=300_000_000)
-    assert "swells more than 200 times" in sentence or "no kind that gpuscope reads" in sentence or "MiB" in sentence
+def test_streams_that_swell_are_refused(tmp_path: Path) -> None:
+    starts = (CSV, b'{"traceEvents": [', b'{"gpus": [], "utilization.gpu": "')
+    files = [tmp_path / f"{number}.gz" for number in range(len(starts))]
+    for path, start in zip(files, starts, strict=True):
+        path.write_bytes(_bomb(start, 1000))
+        assert path.stat().st_size < 2 * MIB
+    for told in readings(files, tmp_path, most_bytes=300_000_000):
+        assert "swells more than 200 times" in told
 
 
 def test_a_bomb_of_many_members_is_one_bomb() -> None:
@@ -45,13 +46,13 @@ def test_archives_in_archives_are_not_unpacked() -> None:
     nested = CSV
     for _ in range(10):
         nested = gzip.compress(nested)
-    with pytest.raises(UsageError, match="no kind that gpuscope reads"):
+    with pytest.raises(UsageError, match=r"gzip \(twice\): unpack it"):
         read(nested, "nested.gz")
 
 
 def test_a_million_empty_members_take_a_moment(tmp_path: Path) -> None:
     path = tmp_path / "members.gz"
-    path.write_bytes(gzip.compress(CSV) + gzip.compress(b"", 1) * 500_000)
+    path.write_bytes(gzip.compress(CSV) + gzip.compress(b"", 1) * 200_000)
     ended = gpuscope("import", path, "-o", tmp_path / "s.gpuscope", home=tmp_path)
     assert ended.status == 0, ended.errors
 
@@ -59,7 +60,7 @@ def test_a_million_empty_members_take_a_moment(tmp_path: Path) -> None:
 def test_a_zip_is_refused_whatever_it_holds(tmp_path: Path) -> None:
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr("log.csv", b" " * (100 * MIB))
+        file.writestr("log.csv", b" " * (20 * MIB))
         file.writestr("../../escaped.csv", CSV)
     path = tmp_path / "logs.zip"
     path.write_bytes(archive.getvalue())
