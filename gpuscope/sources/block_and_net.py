@@ -11,9 +11,9 @@ from gpuscope.domain.reasons import Reason
 from gpuscope.sources.rates import CounterRates
 from gpuscope.sources.system_files import Figures, KeptFile, Number, read_number, reading_of
 
-VIRTUAL_DISK = re.compile(r"(loop|ram|zram|dm-|md|sr)\d")
+VIRTUAL_DISK = re.compile(r"(loop|ram|zram|dm-|md|sr|fd)\d")
 VIRTUAL_INTERFACE = re.compile(r"(lo\d*$|veth|docker|br-|virbr|ifb|dummy|tun|tap)")
-"""Names of what passes on traffic that is counted elsewhere."""
+"""Names of what passes on traffic that is counted elsewhere, and of drives for discs."""
 SECTOR_BYTES = 512
 """The unit of /proc/diskstats, whatever the disk's own (https://docs.kernel.org/admin-guide/iostats.html)."""
 BYTES_PER_S_PER_MBIT = 1e6 / 8
@@ -83,7 +83,7 @@ class Networks:
 
 
 class PhysicalDevices:
-    """The devices that sit on hardware; where the system does not tell, those whose names do not look virtual.
+    """The devices that sit on hardware; where the system does not tell, all whose names do not look virtual.
 
     Partitions and layered devices would count every byte twice.
     """
@@ -99,8 +99,8 @@ class PhysicalDevices:
         asked = frozenset(names)
         if asked != self._asked:
             self._asked = asked
-            real = [name for name in asked if (self._folder / name / "device").exists()]
-            self._answer = sorted(real or [name for name in asked if not self._virtual.match(name)])
+            likely = [name for name in asked if not self._virtual.match(name)]
+            self._answer = sorted([name for name in likely if (self._folder / name / "device").exists()] or likely)
         return self._answer
 
 

@@ -50,6 +50,8 @@ class ControlGroup:
         version, levels = self._of("memory")
         name = "memory.max" if version == 2 else "memory.limit_in_bytes"
         limits = [(_memory_limit(level / name), level) for level in levels]
+        if version == 1 and levels:
+            limits.append((_limit_from_above(levels[0]), levels[0]))
         self._memory_limit, self._memory_level = _tightest(limits, memory_total_bytes)
         self._find_cpus(threads)
 
@@ -66,10 +68,9 @@ class ControlGroup:
         version, levels = self._of("cpu")
         quota, level = _tightest([(_quota_cores(version, level), level) for level in levels], threads)
         set_version, set_levels = self._of("cpuset")
-        name = "cpuset.cpus.effective" if set_version == 2 else "cpuset.effective_cpus"
-        sets = [(count_of_list(read_text(level / name)), level) for level in set_levels]
-        limits = [(quota, level), *((_known(count), level) for count, level in sets)]
-        self._cpu_limit, _ = _tightest([item for item in limits if item[0]], threads)
+        counts = [_cpu_count(set_version, level) for level in set_levels]
+        limits = [(quota, level), *((count, None) for count in counts if count)]
+        self._cpu_limit, _ = _tightest(limits, threads)
         self._cpu_level = level or next(iter(levels), None)
         accounts = self._of("cpuacct").levels
         if self._cpu_level is not None and len(accounts) == len(levels):
@@ -137,6 +138,11 @@ def _memory_limit(path: Path) -> Number:
     return Reason.NO_LIMIT if text == "max" else _known(number(text))
 
 
+def _limit_from_above(level: Path) -> Number:
+    """Version 1 tells a group the limit that its parents set, also of parents that a container does not see."""
+    return _pairs(level / "memory.stat").get("hierarchical_memory_limit", Reason.NO_LIMIT)
+
+
 def _quota_cores(version: int, level: Path) -> Number:
     """Processor time that a group may use, in cores."""
     if version == 2:
@@ -151,6 +157,13 @@ def _quota_cores(version: int, level: Path) -> Number:
     if isinstance(quota, Reason) or isinstance(period, Reason):
         return _known(quota if isinstance(quota, Reason) else period)
     return quota / period if quota > 0 and period > 0 else Reason.NO_LIMIT
+
+
+def _cpu_count(version: int, level: Path) -> Number:
+    """How many processors a group may use."""
+    names = ("cpuset.cpus.effective",) if version == 2 else ("cpuset.effective_cpus", "cpuset.cpus")
+    texts = [text for name in names if (text := read_text(level / name)) is not Reason.NOT_OFFERED]
+    return count_of_list(texts[0]) if texts else Reason.NO_LIMIT
 
 
 def _memory_used(version: int, level: Path) -> Number:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpuscope.domain.reasons import Reason
 from gpuscope.sources.system_files import Figures, Number, names_in, read_number, read_text
 
-CPU_CHIPS = frozenset(
-    {"coretemp", "k10temp", "k8temp", "zenpower", "fam15h_power", "via_cputemp", "cpu_thermal", "cpu-thermal", "cpu"}
-)
-"""Names of sensors that sit in processors: drivers in Linux' drivers/hwmon, and the zones of device trees of boards."""
-PACKAGE_ZONES = frozenset({"x86_pkg_temp", "TCPU"})
+CPU_CHIPS = re.compile(r"coretemp|k8temp|k10temp|zenpower|via_cputemp|x86_pkg_temp|tcpu|cpu.*", re.IGNORECASE)
+"""Names of sensors that sit in processors: drivers in Linux' drivers/hwmon, zones of laptops' firmware, and the zones
+of boards, which begin with cpu."""
+WITH_OFFSET, WITHOUT_OFFSET = " Tctl", " Tdie"
+"""Some AMD processors add up to 27 degrees to the one, for their fans (https://docs.kernel.org/hwmon/k10temp.html)."""
 MILLIDEGREES = 1000
 LOWEST_C, HIGHEST_C = -40, 125
 """Sensors that nothing is connected to give values outside (127, -128, -273)."""
@@ -40,12 +41,19 @@ class Temperatures:
         if not sensors:
             return {"cpu_temperature_c": Reason.NOT_OFFERED}
         values = [(sensor, _value(sensor)) for sensor in sensors]
-        cpu = [value for sensor, value in values if sensor.chip in CPU_CHIPS | PACKAGE_ZONES]
-        known = [value for value in cpu if not isinstance(value, Reason)]
         return {
             "temperatures": [_row(sensor, value) for sensor, value in values],
-            "cpu_temperature_c": max(known) if known else next(iter(cpu), Reason.NOT_OFFERED),
+            "cpu_temperature_c": _hottest({s.name: value for s, value in values if CPU_CHIPS.fullmatch(s.chip)}),
         }
+
+
+def _hottest(cpu: dict[str, Number]) -> Number:
+    """The highest of the processors' own temperatures."""
+    names = [name for name in cpu if name.replace(WITH_OFFSET, WITHOUT_OFFSET) == name]
+    if not any(name.endswith(WITHOUT_OFFSET) for name in cpu):
+        names = list(cpu)
+    known = [value for name in names if not isinstance(value := cpu[name], Reason)]
+    return max(known) if known else next(iter(cpu.values()), Reason.NOT_OFFERED)
 
 
 def _hwmon(folder: Path) -> list[_Sensor]:

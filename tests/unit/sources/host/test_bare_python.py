@@ -55,6 +55,24 @@ def test_readings_become_the_domains_values() -> None:
     assert {name for name in modules if name.startswith("gpuscope")} == ours | packages, "the list above is complete"
 
 
+ELSEWHERE = """
+import os, pathlib, psutil, sys
+for name in ("pread", "sysconf", "O_CLOEXEC", "uname", "getuid"):
+    delattr(os, name)
+from gpuscope.sources import gpu_links, sampler
+from gpuscope.sources.host import HostSource, read_host
+nowhere = pathlib.Path("no such folder")
+print(read_host(nowhere).memory_total_bytes, HostSource(os.getpid(), nowhere).sample().workload_rss_bytes)
+"""
+
+
+def test_systems_without_proc_and_without_what_only_posix_has() -> None:
+    done = subprocess.run([sys.executable, "-c", ELSEWHERE], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert not done.stderr
+    total, rss = map(int, done.stdout.split())
+    assert total > rss > 0
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_the_syntax_is_of_python_3_9(name: str) -> None:
     text = (ROOT / "gpuscope" / f"{name}.py").read_text(encoding="utf-8")

@@ -119,6 +119,20 @@ class TestVersion1:
             "cgroup_throttled_percent": pytest.approx(100),
         }
 
+    def test_a_limit_of_a_parent_that_is_not_seen(self, tmp_path: Path) -> None:
+        machine = container_v1(tmp_path)
+        machine.put("sys/fs/cgroup/memory/memory.limit_in_bytes", UNLIMITED_V1)
+        machine.put("sys/fs/cgroup/memory/memory.stat", f"hierarchical_memory_limit {GIB}\ntotal_inactive_file 0\n")
+        machine.put("sys/fs/cgroup/memory/memory.usage_in_bytes", 1000)
+        figures = read(tmp_path)
+        assert figures["cgroup_memory_limit_bytes"] == GIB
+        assert figures["cgroup_memory_used_bytes"] == 1000
+
+    @pytest.mark.parametrize("name", ["cpuset.effective_cpus", "cpuset.cpus"])
+    def test_a_set_of_processors(self, tmp_path: Path, name: str) -> None:
+        container_v1(tmp_path).put(f"sys/fs/cgroup/cpuset/{name}", "2,5\n")
+        assert read(tmp_path)["cgroup_cpu_limit_cores"] == 2
+
     def test_unlimited_is_a_huge_number(self, tmp_path: Path) -> None:
         machine = container_v1(tmp_path)
         machine.put("sys/fs/cgroup/memory/memory.limit_in_bytes", UNLIMITED_V1)

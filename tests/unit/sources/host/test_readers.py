@@ -162,6 +162,15 @@ class TestTemperatures:
         assert figures["cpu_temperature_c"] == pytest.approx(48.312)
         assert [row["name"] for row in figures["temperatures"]] == ["cpu-thermal"]
 
+    def test_a_processor_that_adds_an_offset_for_its_fans(self, tmp_path: Path) -> None:
+        machine = Machine(tmp_path).put("sys/class/hwmon/hwmon0/name", "k10temp\n")
+        for number, (label, celsius) in enumerate({"Tctl": 87, "Tdie": 60, "Tccd1": 58}.items(), 1):
+            machine.put(f"sys/class/hwmon/hwmon0/temp{number}_label", f"{label}\n")
+            machine.put(f"sys/class/hwmon/hwmon0/temp{number}_input", celsius * 1000)
+        assert Temperatures(tmp_path / "sys").read()["cpu_temperature_c"] == 60
+        machine.remove("sys/class/hwmon/hwmon0/temp2_input")
+        assert Temperatures(tmp_path / "sys").read()["cpu_temperature_c"] == 87
+
     def test_none(self, tmp_path: Path) -> None:
         assert Temperatures(wsl2(tmp_path).root / "sys").read() == {"cpu_temperature_c": Reason.NOT_OFFERED}
 
