@@ -15,6 +15,8 @@ from gpuscope.store.writer import SessionWriter
 _FIELDS = {field.name: field.type for field in msgspec.structs.fields(GpuSample)}
 _WHOLE = frozenset(name for name, type_ in _FIELDS.items() if "int" in str(type_) and "float" not in str(type_))
 _FIGURES = frozenset(name for name in _FIELDS if name not in {"uuid", "processes", "unavailable"})
+_MOST = 2.0**62
+"""No figure of a GPU is larger, and the whole numbers of a session are not."""
 
 
 def write_tracks(
@@ -50,4 +52,6 @@ def _write(writer: SessionWriter, track: Track, start_s: float) -> float:
 
 def _column(track: Track, name: str, order: np.ndarray[tuple[int], np.dtype[np.intp]] | None) -> FloatArray:
     values = track.values(name) if order is None else track.values(name)[order]
-    return np.rint(values) if name in _WHOLE else values
+    if name not in _WHOLE:
+        return values
+    return np.where(np.abs(values) < _MOST, np.rint(values), np.nan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,10 +12,14 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
+from gpuscope.engine.import_files import ImportProgress
+from gpuscope.engine.session import open_session as open_finished
+from gpuscope.engine.unknown_tables import unknown_table
 from gpuscope.ui.log_import import LogImport, OutOfMemoryText, read_files
 from gpuscope.ui.main_window import MainWindow
 from tests.ui import sessions
 from tests.ui.main_window.opening import WAIT_MS, open_session
+from tests.ui.panel_pictures import save_picture
 from tests.ui.test_out_of_memory import MESSAGE
 
 HEADING = "timestamp, name, utilization.gpu [%], memory.used [MiB]\n"
@@ -26,6 +31,10 @@ def log(tmp_path: Path) -> Path:
     path = tmp_path / "gpu.csv"
     path.write_text(HEADING + ROWS + "garbage\n", encoding="utf-8")
     return path
+
+
+def _tell_nobody(_path: Path | None, _share: float) -> None:
+    """Progress that nobody looks at."""
 
 
 def _drop(window: MainWindow, *paths: Path) -> None:
@@ -85,7 +94,7 @@ def test_a_text_with_an_out_of_memory_message_is_explained(qtbot: QtBot, window:
 def test_what_the_person_opens_meanwhile_stays(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     path = sessions.write_session(tmp_path / "run.gpuscope", seconds=5)
 
-    def slow(_files: Sequence[Path]) -> Path:
+    def slow(_files: Sequence[Path], _looked_at: frozenset[Path], _progress: ImportProgress) -> Path:
         return tmp_path / "other.gpuscope"
 
     window.log_import._read = slow
@@ -100,13 +109,13 @@ def test_what_the_person_opens_meanwhile_stays(qtbot: QtBot, window: MainWindow,
 def test_a_session_under_another_name_is_opened_as_it_is(tmp_path: Path) -> None:
     path = sessions.write_session(tmp_path / "run.gpuscope", seconds=5)
     renamed = path.rename(tmp_path / "run.db")
-    assert read_files([renamed]) == renamed
+    assert read_files([renamed], frozenset(), _tell_nobody) == renamed
 
 
 def test_a_text_is_told_from_a_recording(tmp_path: Path) -> None:
     text = tmp_path / "out.log"
     text.write_text(MESSAGE, encoding="utf-8")
-    assert read_files([text]) == OutOfMemoryText(MESSAGE)
+    assert read_files([text], frozenset(), _tell_nobody) == OutOfMemoryText(MESSAGE)
 
 
 def test_nothing_chosen_imports_nothing(qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,3 +123,64 @@ def test_nothing_chosen_imports_nothing(qtbot: QtBot, window: MainWindow, monkey
     importing = LogImport(window)
     importing.ask()
     assert not importing.busy
+
+
+def test_what_takes_long_has_a_bar_and_can_be_cancelled(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    ended, path = threading.Event(), tmp_path / "week.csv"
+
+    def slow(_files: Sequence[Path], _looked_at: frozenset[Path], progress: ImportProgress) -> Path:
+        try:
+            while not ended.wait(0.005):
+                progress(path, 0.25)
+        finally:
+            ended.set()
+        return path
+
+    window.log_import._read = slow
+    window.log_import._wait.setInterval(1)
+    bar = window.log_import.bar
+    assert bar.isHidden()
+    try:
+        _drop(window, path)
+        qtbot.waitUntil(lambda: bar.isVisible() and bar.bar.value() == 250, timeout=WAIT_MS)
+        assert bar.label.text() == "Reading week.csv"
+        save_picture(window, "import-progress", tmp_path)
+        qtbot.mouseClick(bar.cancel_button, Qt.MouseButton.LeftButton)
+        assert bar.isHidden()
+        assert not window.log_import.busy
+        assert window.statusBar().currentMessage() == "The import was cancelled: nothing was written."
+        assert ended.wait(WAIT_MS / 1000)  # the reading itself stops, too
+    finally:
+        ended.set()
+
+
+def test_an_unknown_table_is_asked_about_and_remembered(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    table = tmp_path / "own.csv"
+    rows = "".join(f"{second},{50 + second % 3},{3_000_000_000 + second},a\n" for second in range(20))
+    table.write_text("n,busy,held,note\n" + rows, encoding="utf-8")
+    _drop(window, table)
+    qtbot.waitUntil(lambda: window.log_import.dialog is not None, timeout=WAIT_MS)
+    dialog = window.log_import.dialog
+    assert dialog is not None
+    for row, meaning in enumerate(("seconds", "utilization_gpu_percent", "memory_used_bytes", "ignore")):
+        dialog.choices[row].setCurrentIndex(dialog.choices[row].findData(meaning))
+    with qtbot.waitSignal(window.session.loaded, timeout=WAIT_MS):
+        dialog.import_button.click()
+    assert window.log_import.dialog is None
+    again = unknown_table(table)
+    assert again is not None
+    assert again.meanings == ("seconds", "utilization_gpu_percent", "memory_used_bytes", "ignore")
+    with open_finished(window.session.path) as reader:
+        assert reader.timeline().get("GPU 0", "utilization_gpu_percent").values.tolist()[:4] == [50, 51, 52, 50]
+
+
+def test_a_table_that_is_not_confirmed_is_not_imported(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    table = tmp_path / "own.csv"
+    table.write_text("t,gpu0 load\n1,5\n2,6\n", encoding="utf-8")
+    _drop(window, table)
+    qtbot.waitUntil(lambda: window.log_import.dialog is not None, timeout=WAIT_MS)
+    assert window.log_import.dialog is not None
+    window.log_import.dialog.reject()
+    assert window.log_import.dialog is None
+    assert not window.log_import.busy
+    assert not list((tmp_path / "sessions").glob("own*"))
