@@ -57,10 +57,12 @@ def test_readings_become_the_domains_values() -> None:
 
 ELSEWHERE = """
 import os, pathlib, psutil, sys
-for name in ("pread", "sysconf", "O_CLOEXEC", "uname", "getuid"):
+kept = {name: getattr(os, name) for name in ("pread", "sysconf", "O_CLOEXEC", "getuid")}
+for name in kept:
     delattr(os, name)
-from gpuscope.sources import gpu_links, sampler
+from gpuscope.sources import gpu_links, host_portable, sampler
 from gpuscope.sources.host import HostSource, read_host
+os.sysconf = kept["sysconf"]  # psutil itself needs it on this system
 nowhere = pathlib.Path("no such folder")
 print(read_host(nowhere).memory_total_bytes, HostSource(os.getpid(), nowhere).sample().workload_rss_bytes)
 """
