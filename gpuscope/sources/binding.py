@@ -18,6 +18,10 @@ REQUIRED_NAMES = (
     "nvmlDeviceGetComputeRunningProcesses_v3",
     "nvmlDeviceGetCurrentClocksEventReasons",
     "nvmlDeviceGetMigDeviceHandleByIndex",
+    "nvmlLib",
+    "c_nvmlFieldValue_t",
+    "c_nvmlGpmMetricsGet_t",
+    "c_nvmlProcessInfo_v3_t",
 )
 """What nvidia-ml-py ≥ 12.560 has; packages called pynvml, and very old copies, lack some of it."""
 

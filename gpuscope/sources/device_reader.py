@@ -60,8 +60,10 @@ class DeviceReader:
         start_s = time.monotonic()
         figures: dict[str, Figure] = {}
         for group in self._groups[tier]:
+            if group.fields and all(_is_there(figures, name) for name in group.fields):
+                continue  # another source has them all
             for name, figure in group.read(start_s).items():
-                if not (isinstance(figure, Reason) and _is_there(figures, name)):  # another source has it
+                if not _is_there(figures, name):
                     figures[name] = figure
         if tier is Tier.MEDIUM:
             self._settle_pcie(figures)
@@ -110,9 +112,9 @@ def _groups_of_gpu(driver: Driver, found: Found) -> list[Group]:
         PlainFields(driver, handle, Tier.MEDIUM),
         PlainFields(driver, handle, Tier.SLOW),
         PcieLink(driver, handle),
+        GpmPair(driver, handle),  # before the counters, which are only read where it has no rates
         PcieTraffic(driver, handle, device),
         NvlinkTraffic(driver, handle, nvlink.links),
-        GpmPair(driver, handle),  # after the counters: where both give a rate, this one fits the other GPM figures
         shares,
         nvlink,
         Fans(driver, handle),

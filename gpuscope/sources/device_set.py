@@ -9,7 +9,7 @@ from gpuscope.domain.reasons import Reason
 from gpuscope.domain.sample import SourceState
 from gpuscope.sources.device_reader import DeviceReader
 from gpuscope.sources.driver import SOURCE, Driver, lost_state, no_gpu_state
-from gpuscope.sources.nvml_devices import Found
+from gpuscope.sources.nvml_devices import Found, Layout
 
 
 class DeviceSet:
@@ -82,9 +82,13 @@ class DeviceSet:
             return no_gpu_state(generation)
         return SourceState(source=SOURCE, ok=True, generation=generation)
 
-    def mig_layout(self) -> tuple[tuple[str, ...], ...]:
-        """UUIDs of the instances of each readable GPU, in the form of `nvml_devices.mig_layout`."""
+    def mig_layout(self) -> Layout:
+        """The MIG layout of the readable GPUs as it was found."""
         instances = [device for device in self.devices if device.kind == "mig"]
         return tuple(
-            tuple(device.uuid for device in instances if device.parent_uuid == gpu.device.uuid) for gpu in self.gpus
+            (
+                bool(gpu.device.mig_enabled),
+                tuple(device.uuid for device in instances if device.parent_uuid == gpu.device.uuid),
+            )
+            for gpu in self.gpus
         )

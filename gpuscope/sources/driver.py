@@ -155,7 +155,10 @@ class Driver:
         self.calls += 1
         self.call_started_s = start_s = time.monotonic()
         try:
-            return getattr(self.module, function)(*arguments, **options)
+            ask = getattr(self.module, function, None)  # a binding that is older than the function
+            if ask is None:
+                raise DriverError(FUNCTION_NOT_FOUND, function)
+            return ask(*arguments, **options)
         except self.module.NVMLError as error:
             raise DriverError(int(error.value), function) from None
         except (ValueError, OSError) as error:  # undecodable text, a library that cannot be called

@@ -45,17 +45,21 @@ def read_devices(driver: Driver, generation: int) -> tuple[list[Found], dict[int
     return found, refused
 
 
-def mig_layout(driver: Driver, gpus: list[Found]) -> tuple[tuple[str, ...], ...]:
-    """UUIDs of the MIG instances of each GPU: changes when somebody creates, removes or switches off instances.
+Layout = tuple[tuple[bool, tuple[str, ...]], ...]
+"""Of each GPU whether it is split, and the UUIDs of its instances."""
+
+
+def mig_layout(driver: Driver, gpus: list[Found]) -> Layout:
+    """The layout now: changes when somebody creates or removes instances or switches MIG on or off.
 
     Raises:
         DriverError: a GPU has gone.
     """
-    layout: list[tuple[str, ...]] = []
+    layout: list[tuple[bool, tuple[str, ...]]] = []
     for gpu in gpus:
         enabled = gpu.device.mig_enabled is not None and mig_enabled(driver, gpu.handle)
         handles = _instance_handles(driver, gpu.handle) if enabled else []
-        layout.append(tuple(str(driver.call("nvmlDeviceGetUUID", handle)) for handle in handles))
+        layout.append((enabled, tuple(str(driver.call("nvmlDeviceGetUUID", handle)) for handle in handles)))
     return tuple(layout)
 
 

@@ -156,13 +156,30 @@ def _memory_v1(driver: Driver, handle: Handle) -> Read:
     return read
 
 
+class _Temperature(ctypes.Structure):
+    """nvmlTemperature_v1_t."""
+
+    _fields_ = (("version", ctypes.c_uint), ("sensorType", ctypes.c_uint), ("temperature", ctypes.c_int))
+
+
+class _MarginTemperature(ctypes.Structure):
+    """nvmlMarginTemperature_v1_t."""
+
+    _fields_ = (("version", ctypes.c_uint), ("marginTemperature", ctypes.c_int))
+
+
+def _version_1(structure: type[ctypes.Structure]) -> int:
+    """NVML_STRUCT_VERSION of nvml.h: the size, and the version in the highest byte."""
+    return ctypes.sizeof(structure) | 1 << 24
+
+
 def _new_temperature(driver: Driver, handle: Handle) -> Read:
     """The function that replaces nvmlDeviceGetTemperature in CUDA 14."""
-    info = driver.module.c_nvmlTemperature_v1_t()
+    info = _Temperature()
     place = ctypes.byref(info)
 
     def read() -> tuple[Figure, ...]:
-        info.version, info.sensorType = driver.module.nvmlTemperature_v1, TEMPERATURE_GPU
+        info.version, info.sensorType = _version_1(_Temperature), TEMPERATURE_GPU
         driver.raw("nvmlDeviceGetTemperatureV", handle, place)
         return (number(info.temperature),)
 
@@ -170,11 +187,11 @@ def _new_temperature(driver: Driver, handle: Handle) -> Read:
 
 
 def _margin(driver: Driver, handle: Handle) -> Read:
-    info = driver.module.c_nvmlMarginTemperature_v1_t()
+    info = _MarginTemperature()
     place = ctypes.byref(info)
 
     def read() -> tuple[Figure, ...]:
-        info.version = driver.module.nvmlMarginTemperature_v1
+        info.version = _version_1(_MarginTemperature)
         driver.raw("nvmlDeviceGetMarginTemperature", handle, place)
         return (number(info.marginTemperature),)
 

@@ -107,7 +107,8 @@ L40S = {
 del L40S["temperature_memory_c"], L40S["temperature_memory_max_c"]
 T4 = {
     **_DATA_CENTRE, **_PAGES, **_memory(15360), **_power(48, 70, 60, averages=False),
-    "name": "Tesla T4", "compute_major": 7, "compute_minor": 5, "pcie_generation": 3, "pcie_generation_max": 3,
+    "name": "Tesla T4", "compute_major": 7, "compute_minor": 5,
+    "compute_processes": ((4242, 6 * GIB),), "pcie_generation": 3, "pcie_generation_max": 3,
 }  # fmt: skip
 for _key in ("temperature_memory_c", "temperature_memory_max_c", "temperature_margin_c", "pcie_tx_bytes",
              "pcie_rx_bytes", "throttle_thermal_ns", "throttle_hardware_thermal_ns",
