@@ -17,6 +17,7 @@ from gpuscope.domain.imported import ImportedDetails, TraceDetails
 from gpuscope.domain.run import Manifest, OutcomeKind, RunOutcome
 from gpuscope.engine.footprint_framework import DETAILS
 from gpuscope.engine.footprint_import import IMPORTED
+from gpuscope.engine.import_clocks import on_one_clock
 from gpuscope.engine.import_columns import remember, remembered
 from gpuscope.engine.import_frames import devices_of, frames_of, start_of
 from gpuscope.engine.import_tracks import write_tracks
@@ -115,6 +116,7 @@ def import_files(
         SessionError: the session exists or cannot be written.
     """
     readings = [read_file(path, mapping, None if progress is None else partial(progress, path)) for path in files]
+    on_one_clock(readings)
     start_s = start_of(readings)
     if start_s is None:
         raise UsageError(f"{', '.join(str(path) for path in files)}: no samples were found, so nothing was written.")

@@ -22,6 +22,7 @@ from gpuscope.importers.monitors import (
 )
 from gpuscope.importers.nsight import database as sqlite_file
 from gpuscope.importers.nsight import sqlite_export
+from gpuscope.importers.nsight.own_formats import what_to_do
 from gpuscope.importers.out_of_memory.find import find_messages
 from gpuscope.importers.pytorch import key_averages, kineto, memory_summary, memory_timeline, snapshot
 from gpuscope.importers.reading import Note, Progress, Reading
@@ -120,6 +121,9 @@ def read(
     reader, head = _reader_of(data)
     if reader is not None:
         return _with_findings(_read_by(reader, data, progress))
+    advice = what_to_do(name)
+    if advice is not None:
+        raise UsageError(advice)
     if mapped_csv.is_guessable(head):
         return _with_findings(mapped_csv.read(data, {}, progress))
     packed = archive_kind(head_of(data, _HEAD_BYTES))

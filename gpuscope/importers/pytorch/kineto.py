@@ -138,15 +138,23 @@ def _version(facts: dict[str, Any]) -> str | None:
 
 
 def _base_s(facts: dict[str, Any], columns: TraceColumns) -> float | None:
-    """Seconds since 1970 at the trace's time 0; None: its clock is a machine's own."""
+    """Seconds since 1970 at the trace's time 0; None: its clock is a machine's own.
+
+    The base is said to be nanoseconds; tools that rewrite traces leave it in other units, or beside times that are
+    since 1970 already.
+    """
+    if columns.first_us > _SINCE_1970_US:
+        return 0.0
     base = facts.get("baseTimeNanoseconds")
-    if isinstance(base, (int, float)) and not isinstance(base, bool) and 0 < base < 2**63:
-        return base * 1e-9
-    return 0.0 if columns.first_us > _SINCE_1970_US else None
+    if not isinstance(base, (int, float)) or isinstance(base, bool):
+        return None
+    return next((base * unit_s for unit_s in (1e-9, 1e-6, 1e-3, 1.0) if _EARLIEST_S < base * unit_s < _LATEST_S), None)
 
 
 _SINCE_1970_US = 1e15
 """2001 in microseconds since 1970: no machine has been up for so long."""
+_EARLIEST_S, _LATEST_S = 1.4e9, 4.1e9
+"""2014 to 2099: no trace is older than its profiler."""
 
 
 def _whole(value: Any) -> int | None:

@@ -192,3 +192,9 @@ def test_an_export_without_gpu_work_says_what_to_record() -> None:
     export = Export("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);")
     with pytest.raises(UsageError, match="--trace=cuda,nvtx"):
         read(export.data, "report.sqlite")
+
+
+@pytest.mark.parametrize("name", ["report1.nsys-rep", "report1.qdrep", "REPORT.NSYS-REP", "a.qdstrm", "kernel.ncu-rep"])
+def test_a_report_in_a_format_of_nvidias_own_says_how_to_export_it(name: str) -> None:
+    with pytest.raises(UsageError, match="nsys export --type sqlite"):
+        read(bytes(range(256)) * 20, name)
