@@ -13,6 +13,8 @@ from gpuscope.sources.system_files import Figures, Number, count_of_list, number
 MEMORY_FIELDS = ("cgroup_memory_limit_bytes", "cgroup_memory_used_bytes")
 USAGE_FIELDS = ("cgroup_cpu_percent", "cgroup_throttled_percent", "cgroup_throttled_s_per_s")
 CPU_FIELDS = ("cgroup_cpu_limit_cores", *USAGE_FIELDS)
+OWN = "self"
+"""Stands for the process that asks."""
 MICROSECONDS_PER_S = 1e6
 NANOSECONDS_PER_S = 1e9
 
@@ -24,7 +26,7 @@ class ControlGroup:
     https://docs.kernel.org/admin-guide/cgroup-v1/ with https://docs.kernel.org/scheduler/sched-bwc.html (version 1).
     """
 
-    def __init__(self, root: Path, process: str = "self") -> None:
+    def __init__(self, root: Path, process: str = OWN) -> None:
         self._root = root
         self._process = process
         self._rates = CounterRates()
@@ -44,7 +46,8 @@ class ControlGroup:
         """
         found = hierarchies(self._root, self._process)
         if isinstance(found, Reason):
-            self._memory_limit = self._cpu_limit = found
+            if not self._found:  # what was found while the process lived holds on
+                self._memory_limit = self._cpu_limit = found if self._process == OWN else Reason.PROCESS_ENDED
             return
         self._found = found
         version, levels = self._of("memory")

@@ -12,7 +12,7 @@ from typing import Any
 
 from gpuscope.domain.reasons import Reason
 from gpuscope.sources.block_and_net import Disks, Networks
-from gpuscope.sources.cgroup import ControlGroup
+from gpuscope.sources.cgroup import OWN, ControlGroup
 from gpuscope.sources.memory import Memory
 from gpuscope.sources.memory_bandwidth import MemoryBandwidth
 from gpuscope.sources.pressure import Pressure
@@ -57,8 +57,8 @@ class HostReader:
     def follow(self, root_pid: int | None) -> None:
         """Watch the process tree of a workload, and the limits that hold for it; None watches none."""
         self._tree = ProcessTree(root_pid, self._root) if root_pid is not None else None
-        self._group = ControlGroup(self._root, "self" if root_pid is None else str(root_pid))
-        self._next_slow_s = float("-inf")
+        self._group = ControlGroup(self._root, OWN if root_pid is None else str(root_pid))
+        self._find()
 
     def read(self, now_s: float) -> dict[str, Any]:
         """One reading; rates and shares are over the time since the last one.
@@ -67,12 +67,9 @@ class HostReader:
             now_s: monotonic time.
         """
         start_s = time.perf_counter()
-        figures = self._memory.read(now_s)
-        if now_s >= self._next_slow_s:
-            figures |= self._slow(figures["memory_total_bytes"])
-            self._next_slow_s = now_s + self.slow_interval_s
-        figures |= self._processors.read()
+        figures = self._processors.read()
         figures |= self._pressure.read(now_s)
+        figures |= self._memory.read(now_s)
         figures |= self._disks.read(now_s)
         figures |= self._networks.read(now_s)
         figures |= self._rdma.read(now_s)
@@ -80,19 +77,27 @@ class HostReader:
         figures |= self._group.read(now_s)
         if self._tree is not None:
             figures |= self._tree.read(now_s)
+        if now_s >= self._next_slow_s:  # last, since what is read after it would be read later than `now_s`
+            figures |= self._slow()
+            self._next_slow_s = now_s + self.slow_interval_s
         figures["read_s"] = time.perf_counter() - start_s
         return reading_of(figures)
 
-    def _slow(self, memory_total_bytes: float | Reason) -> Figures:
+    def _slow(self) -> Figures:
         start_s = time.thread_time()
-        known_bytes = float("inf") if isinstance(memory_total_bytes, Reason) else memory_total_bytes
-        self._group.find(known_bytes, online_threads(self._sysfs) or float("inf"))
-        self._bandwidth.find()
-        self._rdma.find()
+        self._find()
         self._networks.look_at_links()
         figures = read_frequencies(self._sysfs) | self._temperatures.read()
         self._keep_to_share(time.thread_time() - start_s)
         return figures
+
+    def _find(self) -> None:
+        """Look for limits, counters and ports, which come and go."""
+        total_bytes = self._memory.amounts()["memory_total_bytes"]
+        known_bytes = float("inf") if isinstance(total_bytes, Reason) else total_bytes
+        self._group.find(known_bytes, online_threads(self._sysfs) or float("inf"))
+        self._bandwidth.find()
+        self._rdma.find()
 
     def _keep_to_share(self, cost_s: float) -> None:
         """Read less often what costs too much; the first reading, which finds nothing in caches, does not count."""

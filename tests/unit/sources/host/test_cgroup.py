@@ -154,3 +154,7 @@ def test_the_limits_are_those_of_the_followed_workload(tmp_path: Path) -> None:
     assert reader.read(1.0)["unavailable"]["cgroup_memory_limit_bytes"] is Reason.NO_LIMIT
     reader.follow(77)
     assert reader.read(2.0)["cgroup_memory_limit_bytes"] == GIB
+    machine.remove("proc/77/cgroup")
+    assert reader.read(20.0)["cgroup_memory_limit_bytes"] == GIB, "it has ended, its container not yet"
+    reader.follow(78)
+    assert reader.read(21.0)["unavailable"]["cgroup_memory_limit_bytes"] is Reason.PROCESS_ENDED
