@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from gpuscope.cli.streams import print_document
+from gpuscope.cli.streams import print_document, shown
 from gpuscope.domain.out_of_memory import OutOfMemoryExplanation, OutOfMemoryMessage, OutOfMemoryVerdict
 from gpuscope.domain.units import format_bytes
 from gpuscope.engine.explain_oom import explain, read_text
@@ -37,7 +37,7 @@ def _explain(options: argparse.Namespace) -> int:
             "No out-of-memory message was found in the text: give the lines of the error itself, or the whole log."
         )
     else:
-        print(explanation_text(explanation))
+        print(shown(explanation_text(explanation)))
     return 0
 
 

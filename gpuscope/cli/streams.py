@@ -6,18 +6,14 @@ import contextlib
 import errno
 import io
 import os
-import re
 import sys
 from typing import Any, TextIO
 
 from gpuscope.domain.base import to_json
+from gpuscope.domain.plain_names import STEERING
 
 LOST_OUTPUT = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF})
 """What printing fails with: no reader, a full disk, a terminal that went away, a stream that is not for writing."""
-
-
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""All but tabs and ends of lines."""
 
 
 def prepare_streams() -> None:
@@ -44,8 +40,8 @@ def drop_output() -> None:
 
 
 def shown(text: str) -> str:
-    r"""The text as it may go to a terminal: control characters, which names in files can hold, as `\x1b`."""
-    return _CONTROL.sub(lambda match: f"\\x{ord(match.group()):02x}", text)
+    r"""The text as it may go to a terminal: what would steer it, which names in files can hold, as `\x1b`, `\u202e`."""
+    return STEERING.sub(lambda match: match.group().encode("unicode_escape").decode(), text)
 
 
 def say(sentence: str) -> None:

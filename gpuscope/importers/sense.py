@@ -6,6 +6,7 @@ import numpy as np
 
 from gpuscope.domain.reasons import Reason
 from gpuscope.importers.moments import drop_impossible_times
+from gpuscope.importers.neutral import neutralise
 from gpuscope.importers.reading import Note, Reading, Track
 
 _OVER_LIMIT = 1.02
@@ -23,6 +24,7 @@ _MASK_BITS = 2.0**63
 
 def add_findings(reading: Reading) -> None:
     """Look at each device's figures, mend the reasons that the file could not know, and add notes."""
+    neutralise(reading)
     drop_impossible_times(reading)
     for track in reading.tracks.values():
         _mig_mode(reading, track)

@@ -10,6 +10,7 @@ from gpuscope.domain.series import HOST_KEY
 from gpuscope.ui import figures
 from gpuscope.ui.figures import Figure
 from gpuscope.ui.monitor_model import MonitorModel, Reading
+from gpuscope.ui.plain_text import as_plain
 from gpuscope.ui.theme import metric_colour
 from gpuscope.ui.widgets.device_card import DeviceCard
 
@@ -27,7 +28,7 @@ def new_gpu_card(device: Device, label: str, parent: QWidget) -> DeviceCard:
     if device.kind == "mig":
         name = name.rpartition(" MIG ")[2]  # its profile, as in "NVIDIA H100 80GB HBM3 MIG 2g.20gb"
     card.name.set_full_text(f"{label}  {name}")
-    card.name.setToolTip(f"{device.name}\n{device.uuid}")
+    card.name.setToolTip(as_plain(f"{device.name}\n{device.uuid}"))
     card.busy.setWhatsThis(
         translate(
             "Cards",

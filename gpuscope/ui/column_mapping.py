@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from gpuscope.engine.unknown_tables import UnknownTable
 from gpuscope.importers.mapped_csv import FIELDS, IGNORED, SECONDS_NAME, TIME_NAME
+from gpuscope.ui.plain_text import as_plain
 from gpuscope.ui.theme import GRID, set_role
 
 translate = QCoreApplication.translate
@@ -62,7 +63,7 @@ class ColumnMappingDialog(QDialog):
         for column, text in ((_NAME, table.names[row]), (_VALUES, values)):
             item = QTableWidgetItem(text[:_MOST_CHARACTERS])
             item.setFlags(Qt.ItemFlag.ItemIsEnabled)
-            item.setToolTip(text[:_MOST_CHARACTERS])
+            item.setToolTip(as_plain(text[:_MOST_CHARACTERS]))
             self.columns.setItem(row, column, item)
         choice = QComboBox(self.columns)
         for meaning, label in meaning_labels().items():

@@ -14,6 +14,7 @@ from gpuscope.engine.registry import SessionSummary
 from gpuscope.store.reader import SessionState
 from gpuscope.ui import theme
 from gpuscope.ui.advisor.result.range_delegate import Index
+from gpuscope.ui.plain_text import as_plain
 from gpuscope.ui.session_header import state_text
 from gpuscope.ui.theme import GRID, Size
 from gpuscope.ui.titles import short_title
@@ -49,7 +50,7 @@ class RecentRuns(QListWidget):
             item = QListWidgetItem(summary.title)
             item.setData(_SUMMARY, summary)
             item.setData(Qt.ItemDataRole.AccessibleDescriptionRole, note(summary))
-            item.setToolTip(f"{summary.title}\n{note(summary)}\n{summary.path}")
+            item.setToolTip(as_plain(f"{summary.title}\n{note(summary)}\n{summary.path}"))
             self.addItem(item)
             if summary.path == chosen:
                 self.setCurrentItem(item)

@@ -12,6 +12,7 @@ from gpuscope.engine.footprint import footprint_of
 from gpuscope.engine.import_files import import_files
 from gpuscope.store.reader import SessionReader
 from tests.builders import build_footprint, build_session
+from tests.unit.importers.nsight_exports import training
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -146,7 +147,7 @@ def logs() -> tuple[bytes, ...]:
     """Files of other programs."""
     folder = DATA / "imports"
     shipped = [path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".md"]
-    return (*shipped, *MADE)
+    return (*shipped, *MADE, training(steps=3).data)
 
 
 @lru_cache(maxsize=1)

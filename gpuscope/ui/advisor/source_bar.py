@@ -8,6 +8,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
+from gpuscope.ui.plain_text import as_plain
 from gpuscope.ui.theme import GRID, set_role
 from gpuscope.ui.titles import short_title
 
@@ -111,7 +112,7 @@ class _ElasticButton(QPushButton):
 
     def set_full_text(self, text: str, tooltip: str) -> None:
         self._full = text
-        self.setToolTip(tooltip)
+        self.setToolTip(as_plain(tooltip))
         self.setAccessibleName(tooltip)
         self._elide()
 

@@ -6,6 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+from gpuscope.ui.plain_text import as_plain
+
 
 class ElidedLabel(QLabel):
     """One line of text that is shortened where there is no room; the tooltip has all of it."""
@@ -23,7 +25,7 @@ class ElidedLabel(QLabel):
         if text == self._full:
             return
         self._full = text
-        self.setToolTip(text)
+        self.setToolTip(as_plain(text))
         self._elide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from gpuscope.ui.figures import memory
+from gpuscope.ui.plain_text import as_plain
 from gpuscope.ui.theme import GRID, colours_of, set_role
 from gpuscope.ui.widgets.figure_label import FigureLabel
 
@@ -69,8 +70,9 @@ class PartsBar(QWidget):
         self._legend_widgets, self._figures = [], []
         for row, part in enumerate(self._parts):
             name = QLabel(part.name)
+            name.setTextFormat(Qt.TextFormat.PlainText)
             name.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-            name.setToolTip(part.explanation)
+            name.setToolTip(as_plain(part.explanation))
             set_role(name, "small")
             figure = FigureLabel()
             figure.setAlignment(Qt.AlignmentFlag.AlignRight)

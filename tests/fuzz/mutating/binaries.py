@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import pickletools
@@ -43,7 +44,6 @@ _CELLS: tuple[object, ...] = (
     b"\xdf\xff\xff\xff\xff",
     "null",
 )
-_TABLES = ("meta", "devices", "frames", "events", "output", "documents")
 
 
 def pickle_changed(data: bytes, _: Sequence[bytes], chance: random.Random) -> bytes:
@@ -110,17 +110,17 @@ def database_changed(data: bytes, seeds: Sequence[bytes], chance: random.Random)
         path.write_bytes(data)
         try:
             _change_a_value(path, seeds, chance)
-        except (sqlite3.Error, UnicodeDecodeError):
+        except (sqlite3.Error, UnicodeDecodeError, IndexError):  # it was damaged before: there is no table
             return data
         return path.read_bytes()
 
 
 def _change_a_value(path: Path, seeds: Sequence[bytes], chance: random.Random) -> None:
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA synchronous=OFF")
-    connection.execute("PRAGMA journal_mode=MEMORY")
-    with connection:
-        table = chance.choice(_TABLES)
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("PRAGMA synchronous=OFF")
+        connection.execute("PRAGMA journal_mode=MEMORY")
+        tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type='table'")]
+        table = chance.choice(tables)
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
         keys = [row[0] for row in connection.execute(f"SELECT {columns[0]} FROM {table} LIMIT 500")]
         if keys:
@@ -130,7 +130,6 @@ def _change_a_value(path: Path, seeds: Sequence[bytes], chance: random.Random) -
             if row is not None and isinstance(row[0], bytes) and chance.random() < 0.8:
                 value = chance.choice(PLAIN)(row[0], (row[0],), chance)
             connection.execute(f"UPDATE {table} SET {column}=? WHERE {columns[0]} IS ?", (value, key))
-    connection.close()
 
 
 def binaries_for(data: bytes) -> tuple[Mutation, ...]:

@@ -25,6 +25,7 @@ from gpuscope.engine.registry import SessionSummary
 from gpuscope.errors import UsageError
 from gpuscope.store.schema import SUFFIX
 from gpuscope.ui.advisor.form import parsing
+from gpuscope.ui.plain_text import as_plain
 from gpuscope.ui.theme import GRID, set_role
 from gpuscope.ui.titles import short_title
 from gpuscope.ui.widgets.field_grid import FieldGrid
@@ -121,7 +122,7 @@ class JobsForm(QWidget):
         self.table.insertRow(row)
         title = QTableWidgetItem(short_title(name) if name else path.stem)
         title.setData(_PATH, path)
-        title.setToolTip(str(path))
+        title.setToolTip(as_plain(str(path)))
         count = QTableWidgetItem(runs)
         count.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.table.setItem(row, _NAME, title)

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from gpuscope.domain.recommendation import Explanation
 from gpuscope.ui import theme
+from gpuscope.ui.plain_text import as_plain
 from gpuscope.ui.theme import GRID, Size, set_role
 from gpuscope.ui.widgets.wrapping_label import WrappingLabel
 
@@ -112,9 +113,10 @@ class ExplanationTree(QTreeWidget):
         item.setTextAlignment(_VALUE, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         item.setFont(_HOW, theme.font(Size.SMALL))
         item.setForeground(_HOW, QBrush(QColor(theme.colours_of(self).muted)))
-        item.setToolTip(_NAME, explanation.name)
-        item.setToolTip(_VALUE, explanation.value)
-        item.setToolTip(_HOW, "\n".join(part for part in (explanation.formula, explanation.provenance) if part))
+        item.setToolTip(_NAME, as_plain(explanation.name))
+        item.setToolTip(_VALUE, as_plain(explanation.value))
+        whole = "\n".join(part for part in (explanation.formula, explanation.provenance) if part)
+        item.setToolTip(_HOW, as_plain(whole))
         for part in explanation.inputs:
             item.addChild(self._item(part))
         return item

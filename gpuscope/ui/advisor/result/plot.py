@@ -16,6 +16,7 @@ from gpuscope.domain.recommendation import Candidate, Recommendation
 from gpuscope.ui import theme
 from gpuscope.ui.advisor.result.cells import configuration_name, place
 from gpuscope.ui.advisor.result.money import Money
+from gpuscope.ui.plain_text import as_plain
 from gpuscope.ui.theme import GRID, Colours, set_role
 from gpuscope.ui.widgets.log_axis import LogAxis, nice_amounts, nice_durations, say_duration, style_axes
 
@@ -200,7 +201,7 @@ class CostTimePlot(QWidget):
             lines.append(
                 configuration_name(candidate.gpu, candidate.gpu_name, candidate.count) + ", " + place(candidate)
             )
-        self._plot.setToolTip("\n".join(lines))
+        self._plot.setToolTip(as_plain("\n".join(lines)))
 
 
 def front_line(front: list[Point]) -> tuple[list[float], list[float]]:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetIt
 from gpuscope.domain.recommendation import Rejected
 from gpuscope.ui import theme
 from gpuscope.ui.advisor.result.cells import configuration_name
+from gpuscope.ui.plain_text import as_plain
 
 translate = QCoreApplication.translate
 
@@ -42,7 +43,7 @@ class RejectedList(QTreeWidget):
             for each in members:
                 item = QTreeWidgetItem([configuration_name(each.gpu, each.gpu_name, each.count), each.reason])
                 item.setForeground(1, QBrush(QColor(theme.colours_of(self).muted)))
-                item.setToolTip(1, each.reason)
+                item.setToolTip(1, as_plain(each.reason))
                 item.setTextAlignment(0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
                 top.addChild(item)
         if len(groups) == 1:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTab
 
 from gpuscope.ui import theme
 from gpuscope.ui.figures import DASH
+from gpuscope.ui.plain_text import as_plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class FigureTable(QTableWidget):
 
     def _item(self, shown: Text, column: int) -> QTableWidgetItem:
         item = QTableWidgetItem(shown.text)
-        item.setToolTip(shown.tooltip)
+        item.setToolTip(as_plain(shown.tooltip))
         item.setTextAlignment(_alignment(column))
         if shown.text == DASH:
             item.setForeground(QColor(theme.colours_of(self).muted))
