@@ -10,7 +10,8 @@ class GpuscopeError(Exception):
     """An expected failure; its text is shown to the person as it is.
 
     Attributes:
-        exit_code: status with which the command line ends.
+        exit_code: status with which the command line ends: 2 where the command line, or a file that it is to read,
+            cannot be used; 1 where the work itself failed, such as writing its result.
     """
 
     exit_code = 1
@@ -33,6 +34,12 @@ class SessionError(GpuscopeError):
     """A session file cannot be created, opened or written."""
 
 
+class UnusableSessionError(SessionError):
+    """A file that was given is no session, or none that can be opened."""
+
+    exit_code = 2
+
+
 class SourceError(GpuscopeError):
     """A source of live numbers (driver, library, process) is not available."""
 
@@ -47,3 +54,9 @@ class CatalogueError(GpuscopeError):
 
 class ReportError(GpuscopeError):
     """A report cannot be written."""
+
+
+class ReportFormatError(ReportError):
+    """There are no reports of the kind, or in the language, that was asked for."""
+
+    exit_code = 2

@@ -49,7 +49,7 @@ def asked(options: argparse.Namespace) -> Asked:
     """The constraints as typed, with prices from the files that were named.
 
     Raises:
-        UsageError, CatalogueError: an option or a file of prices makes no sense.
+        UsageError: an option or a file of prices makes no sense.
     """
     money = economics_from(options)
     economics = money.economics

@@ -76,8 +76,7 @@ def economics_from(options: argparse.Namespace) -> Money:
     """What was typed; files of prices are read.
 
     Raises:
-        UsageError: an option makes no sense, or a quote does not.
-        CatalogueError: a file of prices is damaged.
+        UsageError: an option, a quote or a file of prices makes no sense.
     """
     if options.exchange_rate is not None and options.currency == "USD":
         raise UsageError("An exchange rate belongs to a currency: name it with --currency, such as --currency EUR.")

@@ -13,13 +13,13 @@ from gpuscope.cli.constraint_options import add_constraints, asked
 from gpuscope.cli.footprint_text import footprint_text
 from gpuscope.cli.importing import say_reading
 from gpuscope.cli.progress_line import ProgressLine
-from gpuscope.cli.streams import print_document, say
+from gpuscope.cli.streams import print_document, say, shown
 from gpuscope.domain.recommendation import Constraints, Recommendation
 from gpuscope.engine.advise import NOTHING, advise
 from gpuscope.engine.footprint import footprint_of
 from gpuscope.engine.import_files import import_to_sessions_folder, is_session
-from gpuscope.engine.session import open_session
-from gpuscope.store.reader import SessionReader, SessionState
+from gpuscope.engine.session import open_session, read_session
+from gpuscope.store.reader import SessionState
 
 
 def add_commands(commands: Any) -> None:
@@ -60,7 +60,7 @@ def add_commands(commands: Any) -> None:
 def _open(options: argparse.Namespace) -> int:
     file = _session_of(options.files)
     if file is not None:
-        SessionReader(file).close()  # what is no session is refused here, in a sentence, before a window opens
+        read_session(file).close()  # what is no session is refused here, in a sentence, before a window opens
     # Loaded only here: the window needs Qt, and no other command does.
     app = importlib.import_module("gpuscope.ui.app")
     status: int = app.main([] if file is None else [str(file)])
@@ -87,7 +87,7 @@ def _footprint(options: argparse.Namespace) -> int:
             print_document(footprint, sys.stdout)
         else:
             evidence = None if reader.state() is SessionState.LIVE else reader.evidence_sha256()
-            print(footprint_text(footprint, evidence))
+            print(shown(footprint_text(footprint, evidence)))
         for note in reader.notes:
             say(note)
     return 0

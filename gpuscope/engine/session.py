@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from gpuscope.engine.profile import adopt
-from gpuscope.errors import SessionError
+from gpuscope.errors import SessionError, UnusableSessionError
 from gpuscope.runner.process import read_workload_note, workload_alive
 from gpuscope.store.reader import SessionReader, SessionState
 from gpuscope.store.schema import run_folder
@@ -18,15 +18,27 @@ def open_session(path: Path) -> SessionReader:
     """Open a session; one whose supervisor and workload are gone is completed first, where it can be written.
 
     Raises:
-        SessionError: it cannot be opened.
+        UnusableSessionError: it cannot be opened.
     """
-    reader = SessionReader(path)
+    reader = read_session(path)
     if not is_abandoned(reader):
         return reader
     reader.close()
     with contextlib.suppress(SessionError):  # read-only, or taken over by somebody else meanwhile: show what is there
         adopt(path)
-    return SessionReader(path)
+    return read_session(path)
+
+
+def read_session(path: Path) -> SessionReader:
+    """Open a session as it is.
+
+    Raises:
+        UnusableSessionError: it cannot be opened.
+    """
+    try:
+        return SessionReader(path)
+    except SessionError as error:
+        raise UnusableSessionError(str(error)) from error
 
 
 def is_abandoned(reader: SessionReader) -> bool:

@@ -6,7 +6,7 @@ as they are.
 
 from __future__ import annotations
 
-from gpuscope.errors import ReportError
+from gpuscope.errors import ReportFormatError
 from gpuscope.report.text_advice import ENGLISH_ADVICE
 
 ENGLISH: dict[str, str] = {
@@ -332,10 +332,12 @@ class Texts:
         """Choose a language.
 
         Raises:
-            ReportError: there are no texts in it.
+            ReportFormatError: there are no texts in it.
         """
         if language not in _LANGUAGES:
-            raise ReportError(f"There is no report in {language!r}: choose one of {', '.join(sorted(_LANGUAGES))}.")
+            raise ReportFormatError(
+                f"There is no report in {language!r}: choose one of {', '.join(sorted(_LANGUAGES))}."
+            )
         self.language = language
         self._texts = _LANGUAGES[language]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from gpuscope.errors import ReportError
+from gpuscope.errors import ReportFormatError
 from gpuscope.report.json_file import json_bytes
 from gpuscope.report.model import Report
 from gpuscope.report.pdf import pdf_bytes
@@ -24,10 +24,11 @@ def write_report(report: Report, path: Path, *, overwrite: bool = False) -> None
         overwrite: replace a file that is there already, which may be one that somebody signed.
 
     Raises:
-        ReportError: the suffix is unknown, the file exists, or it cannot be written.
+        ReportFormatError: the suffix is unknown.
+        ReportError: the file exists or cannot be written.
     """
     render = FORMATS.get(path.suffix.lower())
     if render is None:
-        raise ReportError(f"A report cannot be written as {path.name!r}: end its name in {' or '.join(FORMATS)}.")
+        raise ReportFormatError(f"A report cannot be written as {path.name!r}: end its name in {' or '.join(FORMATS)}.")
     with new_file(path, overwrite=overwrite) as file:
         file.write(render(report))

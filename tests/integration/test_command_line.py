@@ -65,13 +65,13 @@ def test_wrong_arguments(tmp_path: Path, arguments: list[str], words: list[str])
 @pytest.mark.parametrize("command", ["footprint", "advise", "open"])
 def test_files_that_are_no_sessions(tmp_path: Path, command: str) -> None:
     (tmp_path / "x.gpuscope").write_bytes(b"hello")
-    refused(gpuscope(command, "x.gpuscope", cwd=tmp_path), "x.gpuscope", "not a gpuscope session", status=1)
-    refused(gpuscope(command, "none.gpuscope", cwd=tmp_path), "none.gpuscope", status=1)
+    refused(gpuscope(command, "x.gpuscope", cwd=tmp_path), "x.gpuscope", "not a gpuscope session", status=2)
+    refused(gpuscope(command, "none.gpuscope", cwd=tmp_path), "none.gpuscope", status=2)
 
 
 def test_a_report_of_an_unknown_kind_or_place(tmp_path: Path) -> None:
     build_session(tmp_path / "a.gpuscope")
-    refused(gpuscope("report", "a.gpuscope", "-o", "a.doc", cwd=tmp_path), ".pdf", status=1)
+    refused(gpuscope("report", "a.gpuscope", "-o", "a.doc", cwd=tmp_path), ".pdf", status=2)
     refused(gpuscope("report", "a.gpuscope", "-o", "no/a.pdf", cwd=tmp_path), "no", status=1)
 
 

@@ -13,7 +13,7 @@ from gpuscope.advisor.cost.quotes import read_quotes
 from gpuscope.advisor.cost.skypilot import COLUMNS as SKYPILOT_COLUMNS
 from gpuscope.advisor.cost.skypilot import read_skypilot
 from gpuscope.domain.economics import Quote
-from gpuscope.errors import CatalogueError
+from gpuscope.errors import CatalogueError, UsageError
 
 _MOST_BYTES = 100_000_000
 
@@ -36,9 +36,15 @@ def read_prices(path: Path, catalogue: Catalogue, price_date: str | None = None)
         price_date: ISO date of a SkyPilot file, which has none of its own.
 
     Raises:
-        CatalogueError: it is none of the three, or damaged; names the line.
-        UsageError: a quote makes no sense.
+        UsageError: it is none of the three, is damaged, or a quote makes no sense; names the line.
     """
+    try:
+        return _read(path, catalogue, price_date)
+    except CatalogueError as error:  # the readers of what comes with gpuscope are used for what the person gives
+        raise UsageError(str(error)) from error
+
+
+def _read(path: Path, catalogue: Catalogue, price_date: str | None) -> Prices:
     _check_size(path)
     header = set(read_header(path, GIVEN))
     if set(QUOTE_COLUMNS) <= header:
@@ -48,7 +54,7 @@ def read_prices(path: Path, catalogue: Catalogue, price_date: str | None = None)
         return Prices(offers=found.offers, notes=found.notes)
     if {"gpu_id", "on_demand_usd_h"} <= header:
         return Prices(offers=offers_in(path, catalogue))
-    raise CatalogueError(
+    raise UsageError(
         f"{path} is no file of prices: its first line has to name the columns {', '.join(QUOTE_COLUMNS)}, those of "
         f"gpuscope's cloud_offers.csv, or SkyPilot's ({', '.join(SKYPILOT_COLUMNS[:3])} …)."
     )
@@ -58,6 +64,6 @@ def _check_size(path: Path) -> None:
     try:
         size = path.stat().st_size
     except OSError as error:
-        raise CatalogueError(f"{path} cannot be read ({error.strerror}). {GIVEN.file}") from error
+        raise UsageError(f"{path} cannot be read ({error.strerror}). {GIVEN.file}") from error
     if size > _MOST_BYTES:
-        raise CatalogueError(f"{path} has {size / 1e6:,.0f} MB, more than any list of prices. {GIVEN.file}")
+        raise UsageError(f"{path} has {size / 1e6:,.0f} MB, more than any list of prices. {GIVEN.file}")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
-from gpuscope.errors import ReportError
+from gpuscope.errors import ReportError, ReportFormatError
 from gpuscope.report.export.csv_file import write_csv
 from gpuscope.report.export.parquet_file import write_parquet
 from gpuscope.report.export.prometheus_text import write_prometheus
@@ -46,7 +46,7 @@ def export_readings(
     """
     write = FORMATS.get(path.suffix.lower())
     if write is None:
-        raise ReportError(f"Readings cannot be written as {path.name!r}: end its name in {', '.join(FORMATS)}.")
+        raise ReportFormatError(f"Readings cannot be written as {path.name!r}: end its name in {', '.join(FORMATS)}.")
     tables = list(readings_of(reader, stretch))
     if not tables:
         raise ReportError(f"{reader.path} holds no readings of GPUs or host in that time: nothing was written.")

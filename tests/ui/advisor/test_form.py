@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from gpuscope.domain.architecture import Architecture
 from gpuscope.domain.serving import ServingTarget
-from gpuscope.errors import CatalogueError, UsageError
+from gpuscope.errors import UsageError
 from gpuscope.ui import theme
 from gpuscope.ui.advisor.form.constraints import Choices, ConstraintsForm
 from gpuscope.ui.advisor.form.history import KEPT, FormHistory
@@ -302,7 +302,7 @@ def test_quotes_come_from_a_file(tmp_path: Path) -> None:
     found = quotes_of_file(path)
     assert (found[0].gpu, found[0].count, found[0].price) == ("l40s", "8", "90000")
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(CatalogueError, match="no file of prices"):
+    with pytest.raises(UsageError, match="no file of prices"):
         quotes_of_file(path)
 
 

@@ -22,7 +22,7 @@ def quotes_of_file(path: Path) -> tuple[QuoteTexts, ...]:
     """The prices of a CSV file of quotes, of offers, or of SkyPilot's catalogue.
 
     Raises:
-        CatalogueError: the file is none of these or is damaged; names the line.
+        UsageError: the file is none of these or is damaged; names the line.
         UsageError: it holds no price that can be used, or too many.
     """
     prices = read_prices(path, catalogue())

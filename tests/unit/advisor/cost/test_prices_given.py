@@ -13,7 +13,7 @@ from gpuscope.advisor.cost.imports import read_prices
 from gpuscope.advisor.cost.quotes import parse_quote
 from gpuscope.domain.economics import Economics, Quote
 from gpuscope.domain.recommendation import Constraints
-from gpuscope.errors import CatalogueError, GpuscopeError, UsageError
+from gpuscope.errors import GpuscopeError, UsageError
 from tests.unit.advisor.advisor_jobs import shipped
 
 SKYPILOT = (
@@ -188,13 +188,13 @@ def test_a_wrong_file_is_refused_with_its_line(tmp_path: Path, text: str, words:
 def test_what_is_no_text_is_refused(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "prices.csv"
     path.write_bytes(data)
-    with pytest.raises(CatalogueError):
+    with pytest.raises(UsageError):
         read_prices(path, shipped())
 
 
 def test_a_folder_and_a_missing_file_are_refused(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none.csv"):
-        with pytest.raises(CatalogueError, match="cannot be read"):
+        with pytest.raises(UsageError, match="cannot be read"):
             read_prices(path, shipped())
 
 
