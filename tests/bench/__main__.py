@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from tests.bench import advising, drawing, host, probing, reading, recording
+from tests.bench import advising, drawing, host, probing, reading, recording, tables
 from tests.bench.measure import HEADING
+from tests.bench.separately import NotInstalledError
 
 BENCHMARKS = {
     "recording": lambda: recording.run(rounds=3),
@@ -14,7 +15,10 @@ BENCHMARKS = {
     "probing": lambda: probing.run(rounds=5),
     "drawing": lambda: drawing.run(rounds=7),
     "advising": lambda: advising.run(rounds=7),
+    "tables": lambda: tables.run(rounds=2),
     "reading": lambda: reading.run(rounds=3),
+    "reading beside HTA": lambda: reading.run(rounds=1, beside="hta"),
+    "reading beside Perfetto": lambda: reading.run(rounds=1, beside="perfetto"),
     "advising again": lambda: advising.run_again(rounds=7),
 }
 
@@ -27,7 +31,10 @@ def main(names: list[str]) -> int:
         return 2
     print(HEADING)
     for name in names or list(BENCHMARKS):
-        print(BENCHMARKS[name]().row(), flush=True)
+        try:
+            print(BENCHMARKS[name]().row(), flush=True)
+        except NotInstalledError as error:
+            print(f"{name}: not installed ({error})", flush=True)
     load = f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
     print("Medians of rounds that took turns; the range is that of the rounds' ratios.")
     print(f"The load average was {load}: on a busy machine the ratios hold better than the figures.")

@@ -1,41 +1,50 @@
-"""What opening a profiler trace of 500 MB costs, beside `json.load` of the same file, which is where scripts begin.
+"""What opening a profiler trace of 500 MB costs, beside what scripts begin with today.
 
 The trace is one real step (tests/data/imports) again and again. Each reading has a process of its own, so that the
-peak of its memory can be told.
+peak of its memory can be told. `json.load` only decodes the file; Holistic Trace Analysis makes a data frame of its
+events, Perfetto's trace processor a database.
 """
 
 from __future__ import annotations
 
 import json
-import resource
-import subprocess
 import sys
 import tempfile
-import time
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.bench.measure import Comparison, interleave
+from tests.bench.separately import Separate, report
 
 TRACE_BYTES = 500_000_000
 _STEP = Path(__file__).parents[1] / "data" / "imports" / "pytorch" / "kineto-rocm-device-2.json"
 _STEP_US = 10_000
+_NAMES = {"json": "json.load", "hta": "HTA's TraceAnalysis", "perfetto": "Perfetto's TraceProcessor"}
 
 
-def run(rounds: int) -> Comparison:
-    """Wall seconds of reading a trace, and of decoding its JSON."""
+def run(rounds: int, beside: str = "json") -> Comparison:
+    """Wall seconds of reading a trace, and of what is done with it today.
+
+    Args:
+        rounds: how often.
+        beside: json, hta or perfetto.
+
+    Raises:
+        NotInstalledError: that is not there.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.json"
         write_trace(path, TRACE_BYTES)
-        peaks: dict[str, list[float]] = {"ours": [], "json": []}
+        ours, other = Separate(__name__, "ours", path), Separate(__name__, beside, path)
         comparison = interleave(
             f"reading a {path.stat().st_size / 1e6:.0f} MB trace",
-            "json.load of it",
+            f"{_NAMES[beside]} of it",
             "s",
-            ours=lambda: _measured("ours", path, peaks["ours"]),
-            baseline=lambda: _measured("json", path, peaks["json"]),
+            ours=ours,
+            baseline=other,
             rounds=rounds,
         )
-    print(f"Most memory: {max(peaks['ours']):.0f} MB, json.load {max(peaks['json']):.0f} MB.")
+    print(f"Most memory: {max(ours.peaks_mb):.0f} MB, {_NAMES[beside]} {max(other.peaks_mb):.0f} MB.")
     return comparison
 
 
@@ -60,28 +69,32 @@ def _at_step(event: dict[str, object], step: int) -> dict[str, object]:
     return {**event, "name": name, "ts": float(str(event["ts"])) + _STEP_US * step, "args": arguments}
 
 
-def _measured(how: str, path: Path, peaks: list[float]) -> float:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.bench.reading", how, str(path)], capture_output=True, text=True, check=True
-    )
-    seconds, megabytes = map(float, done.stdout.split())
-    peaks.append(megabytes)
-    return seconds
+def _ours(path: Path) -> Callable[[], object]:
+    from gpuscope.engine.import_files import read_file
+
+    return lambda: read_file(path)
 
 
-def _read(how: str, path: Path) -> None:
-    """In a process of its own: seconds and the peak of memory in MB."""
-    if how == "ours":
-        from gpuscope.engine.import_files import read_file
-
-        began_s = time.perf_counter()
-        read_file(path)
-    else:
-        began_s = time.perf_counter()
+def _json(path: Path) -> Callable[[], object]:
+    def load() -> object:
         with path.open(encoding="utf-8") as file:
-            json.load(file)
-    print(time.perf_counter() - began_s, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+            return json.load(file)
+
+    return load
+
+
+def _hta(path: Path) -> Callable[[], object]:
+    from hta.trace_analysis import TraceAnalysis
+
+    return lambda: TraceAnalysis(trace_files={0: str(path)}, trace_dir=str(path.parent))
+
+
+def _perfetto(path: Path) -> Callable[[], object]:
+    from perfetto.trace_processor import TraceProcessor
+
+    return lambda: TraceProcessor(trace=str(path)).close()
 
 
 if __name__ == "__main__":
-    _read(sys.argv[1], Path(sys.argv[2]))
+    _WAYS = {"ours": _ours, "json": _json, "hta": _hta, "perfetto": _perfetto}
+    report(lambda: _WAYS[sys.argv[1]](Path(sys.argv[2])))
