@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from gpuscope import paths
 from gpuscope.ui.advisor.panel import AdvisorPanel
+from gpuscope.ui.garbage import GarbageCollection
 from gpuscope.ui.main_window import MainWindow
 from gpuscope.ui.run_panel import RunPanel
 from gpuscope.ui.settings import WindowSettings
@@ -44,6 +45,7 @@ def main(argv: list[str]) -> int:
     existing = QApplication.instance()
     application = existing if isinstance(existing, QApplication) else QApplication(["gpuscope"])
     application.setApplicationName("gpuscope")
+    GarbageCollection(application)
     window = create_window(application)
     window.show()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C in the terminal ends the window at once; runs go on

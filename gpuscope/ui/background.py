@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -44,7 +45,14 @@ class Newest(QObject):
         return self._look.isActive()
 
     def submit(self, function: Callable[[], Any]) -> None:
-        """Ask for `function()`; an earlier request that has not been answered is forgotten."""
+        """Ask for `function()`; an earlier request that has not been answered is forgotten.
+
+        Raises:
+            TypeError: the function holds a Qt object. Were it the last to do so, that object would be destroyed in
+                the other thread, which ends the process.
+        """
+        if _holds_qt_object(function):
+            raise TypeError(f"{function} holds a Qt object: hand it what it needs instead.")
         self._token += 1
         self._work.put(self._token, function)
         self._look.start()
@@ -64,6 +72,15 @@ class Newest(QObject):
                 self.failed.emit(problem)
             else:
                 self.finished.emit(result)
+
+
+def _holds_qt_object(function: Any) -> bool:
+    """Whether a function is a Qt object's method, or has one among what it closes over or was given."""
+    if isinstance(function, partial):
+        held = [function.func, *function.args, *function.keywords.values()]
+        return any(_holds_qt_object(part) for part in held)
+    cells = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+    return any(isinstance(held, QObject) for held in (function, getattr(function, "__self__", None), *cells))
 
 
 class _Work:

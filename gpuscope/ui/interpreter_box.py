@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
@@ -59,7 +60,7 @@ class InterpreterBox(QComboBox):
 
     def look_around(self, folder: Path) -> None:
         """Look for the interpreters that suit a folder; the choice stays."""
-        self._looking.submit(lambda: self._find(folder))
+        self._looking.submit(partial(self._find, folder))
         self._fill()
 
     def showPopup(self) -> None:

@@ -18,6 +18,7 @@ from gpuscope.store.schema import SUFFIX
 from gpuscope.ui.advisor_actions import AdvisorActions
 from gpuscope.ui.background import Newest
 from gpuscope.ui.banner import Banners
+from gpuscope.ui.fleet.cluster_action import ClusterAction
 from gpuscope.ui.log_import import LogImport
 from gpuscope.ui.menus import create_menus
 from gpuscope.ui.monitor_panel import MonitorPanel
@@ -58,6 +59,7 @@ class MainWindow(QMainWindow):
         self.export = ReportExport(self)
         self.advice = AdvisorActions(self)
         self.log_import = LogImport(self)
+        self.cluster = ClusterAction(self, settings)
         self._drop = SessionDrop(self)
         self._status: SessionStatus | None = None
         self._output_was_shown = False
@@ -88,6 +90,7 @@ class MainWindow(QMainWindow):
         self.settings.set_bytes("layout", self.panels.save_layout())
         self.settings.flush()
         self.advice.close_windows()
+        self.cluster.close()
         self.hide()  # ending the live view may take a moment
         self.session.close()
         super().closeEvent(event)
@@ -113,7 +116,7 @@ class MainWindow(QMainWindow):
         layout = QVBoxLayout(body)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        for widget in (self.header, self.banners, self.welcome):
+        for widget in (self.header, self.log_import.bar, self.banners, self.welcome):
             layout.addWidget(widget)
         layout.addWidget(self.panels, 1)
         body.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
@@ -141,8 +144,10 @@ class MainWindow(QMainWindow):
         self._drop.logs_dropped.connect(self.log_import.take)
         self.log_import.started.connect(self.say)
         self.log_import.imported.connect(session.open)
+        self.cluster.opened.connect(session.open)
         self.log_import.out_of_memory.connect(self._on_out_of_memory_text)
         self.log_import.failed.connect(self._on_import_failed)
+        self.log_import.cancelled.connect(self.say)
         self.advisor_panel.status.connect(self.say)
         self.advisor_panel.export_requested.connect(self.advice.export)
         self.welcome.run_chosen.connect(lambda: self.panels.reveal(self.panels.run))

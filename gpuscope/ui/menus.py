@@ -83,6 +83,8 @@ def create_menus(window: MainWindow) -> SessionActions:
     session = menus.menu(translate("Menus", "&Session"))
     menus.action(session, translate("Menus", "&Open…"), window.open_dialog, QKeySequence.StandardKey.Open)
     menus.action(session, translate("Menus", "&Import a log…"), window.log_import.ask, "Ctrl+I")
+    cluster = translate("Menus", "&Machines of a Prometheus server…")
+    menus.action(session, cluster, window.cluster.show, "Ctrl+Shift+M")
     save = menus.action(
         session, translate("Menus", "&Save a copy…"), window.save_copy_dialog, QKeySequence.StandardKey.Save
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from html import escape
 from pathlib import Path
 
@@ -132,7 +133,7 @@ class OutOfMemoryDialog(QDialog):
     def _explain(self) -> None:
         text = self.text.toPlainText() if self._whole is None else self._whole
         if text.strip():
-            self._work.submit(lambda: self._read(text))
+            self._work.submit(partial(self._read, text))
         else:
             self._work.forget()
             self._show([])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -87,7 +88,7 @@ class SessionController(QObject):
         """Leave the session for the live view of this machine."""
         self._leave()
         self.working.emit(self.tr("Starting the live view…"))
-        self._monitor_start.submit(self._start_monitor)
+        self._monitor_start.submit(partial(_start_monitor, self._monitors))
 
     def close(self) -> None:
         """Let go of everything; runs go on, the live view ends."""
@@ -97,11 +98,6 @@ class SessionController(QObject):
         self._stop_monitors()
         for thread in self._ending:
             thread.join()
-
-    def _start_monitor(self) -> launch.MonitorHandle:
-        handle = launch.start_monitor()
-        self._monitors.append(handle)
-        return handle
 
     def _on_monitor_started(self, handle: launch.MonitorHandle) -> None:
         if self.path is not None:
@@ -157,6 +153,13 @@ class SessionController(QObject):
         self._leave()
         self.working.emit("")
         self.failed.emit(sentence)
+
+
+def _start_monitor(monitors: list[launch.MonitorHandle]) -> launch.MonitorHandle:
+    """Start a live view; it is noted at once, so that it ends with the window whatever comes between."""
+    handle = launch.start_monitor()
+    monitors.append(handle)
+    return handle
 
 
 def _adopted(path: Path) -> Path:

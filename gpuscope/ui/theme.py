@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -141,8 +140,6 @@ def is_dark(app: QApplication, mode: Mode) -> bool:
 def apply_theme(app: QApplication, mode: Mode) -> None:
     """Give the whole application its style, palette, font and style sheet; widgets get a `PaletteChange` event."""
     colours = DARK if is_dark(app, mode) else LIGHT
-    # Qt walks over all widgets below. Those that only Python's cycle collector frees must not vanish meanwhile.
-    gc.collect()
     if app.style().objectName() != "fusion":
         app.setStyle("Fusion")
     base = QFont(app.font())

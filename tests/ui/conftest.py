@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,25 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before pytest-qt create
 def _own_state_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """What the window remembers is remembered in the test's own folder."""
     monkeypatch.setenv("GPUSCOPE_STATE_DIR", str(tmp_path / "state"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _collections_are_short() -> None:
+    """What was there before the tests is not looked through after each of them."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def _garbage_waits_for_the_end_of_the_test() -> Iterator[None]:
+    """A window that nobody holds any more must not be destroyed in the middle of its own paint event.
+
+    The product has `ui.garbage` for that.
+    """
+    gc.disable()
+    yield
+    gc.collect()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 
 import pytest
+from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
 from gpuscope.errors import UsageError
@@ -63,3 +65,12 @@ def test_after_an_unexpected_failure_work_goes_on(qtbot: QtBot, qapp: object) ->
     with qtbot.waitSignal(work.finished) as signal:
         work.submit(lambda: 7)
     assert signal.args == [7]
+
+
+def test_a_function_that_holds_a_qt_object_is_refused(qapp: object) -> None:
+    """The thread would be the last to let go of a window that is closed meanwhile, and destroy it there."""
+    work, widget = Newest(), QObject()
+    for function in (lambda: widget, widget.objectName, partial(str, widget), partial(lambda: widget)):
+        with pytest.raises(TypeError, match="holds a Qt object"):
+            work.submit(function)
+    assert not work.busy

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
@@ -13,7 +14,7 @@ from gpuscope.ui import figures
 from gpuscope.ui.figures import Figure
 from gpuscope.ui.fleet.arrange import Machine, Order, machines_of, ordered
 from gpuscope.ui.fleet.heat_map import Block, Cell, HeatMap
-from gpuscope.ui.monitor_model import MonitorModel
+from gpuscope.ui.monitor_model import Reading
 from gpuscope.ui.theme import GRID, metric_colour, set_role
 
 translate = QCoreApplication.translate
@@ -40,6 +41,13 @@ class _Shown:
     top: float | None = None
 
 
+class Readings(Protocol):
+    """Whoever knows the newest figures; the Monitor's model does."""
+
+    def reading(self, key: str, name: str) -> Reading:
+        """The newest value of a figure of a GPU, or why there is none."""
+
+
 class FleetMap(QWidget):
     """A heat map of all GPUs by machine, with what it shows and how it is sorted above it.
 
@@ -55,7 +63,7 @@ class FleetMap(QWidget):
         self._machines: list[Machine] = []
         self._devices: dict[str, Device] = {}
         self._labels: dict[str, str] = {}
-        self._model: MonitorModel | None = None
+        self._model: Readings | None = None
         self._selected: str | None = None
         self._seen: str | None = None
         self._figures = _figures()
@@ -85,7 +93,7 @@ class FleetMap(QWidget):
         self._devices = {device.uuid: device for device in devices}
         self._labels = figures.device_labels(devices)
 
-    def draw(self, model: MonitorModel, selected: str | None) -> None:
+    def draw(self, model: Readings, selected: str | None) -> None:
         """Show the newest values, with one GPU marked."""
         self._model, self._selected = model, selected
         self._redraw()

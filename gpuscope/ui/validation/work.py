@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -66,7 +67,7 @@ class ValidationWork(QObject):
         self.stop()
         shared = self._shared = _Shared()
         self._told, self._shown = (0, 0, ""), 0
-        self._work.submit(lambda: self._run(shared.cancelled.is_set, shared.progress, shared.seen))
+        self._work.submit(partial(self._run, shared.cancelled.is_set, shared.progress, shared.seen))
         self._look.start()
 
     def stop(self) -> None:

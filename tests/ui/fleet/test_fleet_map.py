@@ -14,6 +14,7 @@ from gpuscope.domain.sample import Frame, GpuSample
 from gpuscope.engine.follow import Update
 from gpuscope.ui.fleet.heat_map import Block, Cell, HeatMap
 from gpuscope.ui.monitor_panel import MOST_CARDS, MonitorPanel
+from gpuscope.ui.theme import Mode, apply_theme
 
 HOSTS, GPUS = 6, 8
 DEVICES = [
@@ -33,6 +34,7 @@ def panel(qtbot: QtBot) -> MonitorPanel:
     values: dict[str, float | None] = {device.uuid: 90.0 + device.index for device in DEVICES}
     values |= {"4-0": 0.0, "5-7": None}
     samples = tuple(GpuSample(uuid=uuid, utilization_gpu_percent=value) for uuid, value in values.items())
+    apply_theme(QApplication.instance(), Mode.LIGHT)
     panel = MonitorPanel()
     qtbot.addWidget(panel)
     panel.resize(900, 900)
