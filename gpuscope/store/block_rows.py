@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -11,7 +12,16 @@ from numpy.typing import NDArray
 
 from gpuscope.domain.reasons import Reason
 from gpuscope.domain.run import Manifest
-from gpuscope.store.codec import LARGEST_WHOLE, Chunk, DamagedChunkError, IntArray, pack_whole, seal, unpack, unseal
+from gpuscope.store.codec import (
+    LARGEST_WHOLE,
+    Chunk,
+    DamagedChunkError,
+    IntArray,
+    decode_blob,
+    encode_blob,
+    pack_whole,
+    unpack,
+)
 from gpuscope.store.figures import FIRST_REASON, MAX_ROWS, MICROSECONDS, NOT_READ, PRESENT, Column, encode_device
 from gpuscope.store.levels import FACTOR, FULL_ENTRIES, Levels, coarser, encode_levels, joined, level_zero
 
@@ -38,7 +48,7 @@ def clock_zero_us(manifest: Manifest) -> int:
 def encode_times(t_us: IntArray, wall_us: IntArray | None, level: int) -> bytes:
     """A block's times as they are stored."""
     wall = None if wall_us is None else pack_whole(wall_us, level)
-    return seal(msgspec.msgpack.encode(BlockTimes(pack_whole(t_us, level), wall)))
+    return encode_blob(BlockTimes(pack_whole(t_us, level), wall), level)
 
 
 def decode_times(blob: object) -> tuple[IntArray, IntArray | None]:
@@ -47,24 +57,33 @@ def decode_times(blob: object) -> tuple[IntArray, IntArray | None]:
     Raises:
         DamagedChunkError: it is no such blob.
     """
-    try:
-        times = msgspec.msgpack.decode(unseal(blob), type=BlockTimes)
-    except msgspec.MsgspecError as error:
-        raise DamagedChunkError(str(error)) from error
+    times = decode_blob(blob, BlockTimes)
     if times.t_us.count > MAX_ROWS or (times.wall_us is not None and times.wall_us.count != times.t_us.count):
         raise DamagedChunkError("times that do not fit together")
     wall = None if times.wall_us is None else np.asarray(unpack(times.wall_us), dtype=np.int64)
     return np.asarray(unpack(times.t_us), dtype=np.int64), wall
 
 
-def insert_levels(
-    connection: sqlite3.Connection, device: str, level: int, levels: Levels, *, young: bool, deflate: int
-) -> None:
-    """Store entries of a level; `young`: the next level has not been made from them yet."""
-    row = (
-        device, level, int(young), int(levels.start_us[0]) / MICROSECONDS, int(levels.end_us[-1]) / MICROSECONDS,
-        encode_levels(levels, deflate),
-    )  # fmt: skip
+class LevelRow(NamedTuple):
+    """A row of the table `levels`."""
+
+    device: str
+    level: int
+    young: bool
+    """The next level has not been made from it yet."""
+    start_s: float
+    end_s: float
+    data: bytes
+
+
+def level_row(device: str, level: int, levels: Levels, *, young: bool, deflate: int) -> LevelRow:
+    """Entries of a level, ready to be stored."""
+    start_s, end_s = int(levels.start_us[0]) / MICROSECONDS, int(levels.end_us[-1]) / MICROSECONDS
+    return LevelRow(device, level, young, start_s, end_s, encode_levels(levels, deflate))
+
+
+def insert_level(connection: sqlite3.Connection, row: LevelRow) -> None:
+    """Store entries of a level."""
     sql = "INSERT INTO levels (device, level, young, start_s, end_s, data) VALUES (?, ?, ?, ?, ?, ?)"
     connection.execute(sql, row)
 
@@ -128,7 +147,7 @@ def _insert_all_levels(connection: sqlite3.Connection, device: str, levels: Leve
     while True:
         for start in range(0, len(levels), FULL_ENTRIES):
             part = levels.part(start, start + FULL_ENTRIES)
-            insert_levels(connection, device, number, part, young=False, deflate=IMPORT_DEFLATE)
+            insert_level(connection, level_row(device, number, part, young=False, deflate=IMPORT_DEFLATE))
         if len(levels) <= FACTOR:
             break
         levels = coarser(levels)

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import zlib
 from enum import IntEnum
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+T = TypeVar("T")
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 
+MAX_HEADER_BYTES = 1024 * 1024
 MAX_VALUES = 4 * 1024 * 1024
 """Of one chunk: files come from strangers, and a few bytes of deflate can claim to be any number of zeros."""
 LARGEST_WHOLE = 2.0**53
@@ -42,6 +45,24 @@ class Kind(IntEnum):
     """The floating-point numbers as they are."""
 
 
+class Payload:
+    """Bytes of a chunk: in a blob they all lie behind its header, which alone is worth compressing as a whole."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: bytes) -> None:
+        """Hold the bytes."""
+        self.data = data
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the bytes are the same."""
+        return isinstance(other, Payload) and self.data == other.data
+
+    def __hash__(self) -> int:
+        """That of the bytes."""
+        return hash(self.data)
+
+
 class Chunk(msgspec.Struct, frozen=True, array_like=True):
     """An array of whole or floating-point numbers, stored.
 
@@ -56,7 +77,8 @@ class Chunk(msgspec.Struct, frozen=True, array_like=True):
     width: int = 0
     """Bytes a stored number."""
     deflated: bool = False
-    data: bytes = b""
+    payload: Payload | None = None
+    """None for `CONSTANT`, and for the steps of a single value, which are none."""
 
 
 def pack_whole(values: IntArray, level: int) -> Chunk:
@@ -82,13 +104,13 @@ def pack_whole(values: IntArray, level: int) -> Chunk:
         stored //= unit
     width = next(width for width in _WIDTHS if int(stored.max()) < 1 << 8 * width)
     deflated, data = _squeeze(stored.astype(f"<u{width}"), level)
-    return Chunk(kind, len(values), first, least, unit, width, deflated, data)
+    return Chunk(kind, len(values), first, least, unit, width, deflated, Payload(data))
 
 
 def pack_floats(values: FloatArray, level: int) -> Chunk:
     """Store floating-point numbers bit by bit."""
     deflated, data = _squeeze(values.astype("<f8"), level)
-    return Chunk(Kind.FLOATS, len(values), width=8, deflated=deflated, data=data)
+    return Chunk(Kind.FLOATS, len(values), width=8, deflated=deflated, payload=Payload(data))
 
 
 def unpack(chunk: Chunk) -> IntArray | FloatArray:
@@ -161,7 +183,9 @@ def _squeeze(values: NDArray[np.generic], level: int) -> tuple[bool, bytes]:
 def _spread_out(chunk: Chunk, count: int, width: int) -> NDArray[np.generic]:
     if width not in _WIDTHS:
         raise DamagedChunkError(f"width {width}")
-    data = inflate(chunk.data, count * width) if chunk.deflated else chunk.data
+    data = chunk.payload.data if chunk.payload is not None else b""
+    if chunk.deflated:
+        data = inflate(data, count * width)
     if len(data) != count * width:
         raise DamagedChunkError(f"{len(data)} bytes for {count} values of {width}")
     together = np.frombuffer(data, np.uint8).reshape(width, count)
@@ -172,6 +196,41 @@ def _bounded(number: int) -> int:
     if abs(number) > 2 * LARGEST_WHOLE:
         raise DamagedChunkError(f"{number} is no reading")
     return number
+
+
+def encode_blob(value: msgspec.Struct, level: int) -> bytes:
+    """A value with chunks in it as the blob that is stored: a checksum, a deflated header, all payloads."""
+    payloads: list[bytes] = []
+
+    def take(payload: Any) -> int:
+        payloads.append(payload.data)
+        return len(payload.data)
+
+    header = deflate(msgspec.msgpack.encode(value, enc_hook=take), level)
+    return seal(len(header).to_bytes(4, "little") + header + b"".join(payloads))
+
+
+def decode_blob(blob: object, type_: type[T]) -> T:
+    """What `encode_blob` was given.
+
+    Raises:
+        DamagedChunkError: it is no such blob.
+    """
+    plain = unseal(blob)
+    position = 4 + int.from_bytes(plain[:4], "little")
+    header = inflate(plain[4:position], MAX_HEADER_BYTES)
+
+    def give(_: type, size: Any) -> Payload:
+        nonlocal position
+        if not isinstance(size, int) or not 0 <= size <= len(plain) - position:
+            raise ValueError("a payload beyond the end")
+        position += size
+        return Payload(plain[position - size : position])
+
+    try:
+        return msgspec.msgpack.decode(header, type=type_, dec_hook=give)
+    except msgspec.MsgspecError as error:
+        raise DamagedChunkError(str(error)) from error
 
 
 def seal(blob: bytes) -> bytes:

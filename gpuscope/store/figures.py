@@ -16,11 +16,11 @@ from gpuscope.store.codec import (
     DamagedChunkError,
     FloatArray,
     IntArray,
+    decode_blob,
+    encode_blob,
     pack_floats,
     pack_whole,
-    seal,
     unpack,
-    unseal,
 )
 
 StateArray = NDArray[np.uint8]
@@ -36,9 +36,9 @@ MAX_PARTS = 8192
 
 RESOLUTIONS = (
     ("_per_s", 1),  # bytes a second
-    ("_percent", 1000),
-    ("_percents", 1000),
-    ("_percent_per_core", 1000),
+    ("_percent", 100),
+    ("_percents", 100),
+    ("_percent_per_core", 100),
     ("_bytes", 1),
     ("_w", 1000),  # NVML tells milliwatts
     ("_j", 1000),  # and millijoules
@@ -180,7 +180,7 @@ def encode_device(
     """A device's readings as the blob that is stored."""
     figures = tuple(pack_figure(name, column, clock_us, level) for name, column in columns.items())
     stored = StoredDevice(pack_whole(rows, level), figures, tuple(reason.value for reason in reasons))
-    return seal(msgspec.msgpack.encode(stored))
+    return encode_blob(stored, level)
 
 
 def decode_device(blob: object) -> StoredDevice:
@@ -189,10 +189,7 @@ def decode_device(blob: object) -> StoredDevice:
     Raises:
         DamagedChunkError: it is no such blob.
     """
-    try:
-        stored = msgspec.msgpack.decode(unseal(blob), type=StoredDevice)
-    except msgspec.MsgspecError as error:
-        raise DamagedChunkError(str(error)) from error
+    stored = decode_blob(blob, StoredDevice)
     if stored.rows.count > MAX_ROWS or len(stored.figures) > MAX_FIGURES:
         raise DamagedChunkError("more than any block holds")
     return stored

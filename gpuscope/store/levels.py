@@ -18,20 +18,20 @@ from gpuscope.store.codec import (
     DamagedChunkError,
     FloatArray,
     IntArray,
+    decode_blob,
+    encode_blob,
     pack_floats,
     pack_whole,
-    seal,
     unpack,
-    unseal,
 )
-from gpuscope.store.figures import FIRST_REASON, MAX_FIGURES, MAX_ROWS, PRESENT, Column, in_steps, scale_of
+from gpuscope.store.figures import FIRST_REASON, MAX_FIGURES, MAX_ROWS, PRESENT, Column, in_steps
 
 FACTOR = 30
 """Entries of one level in an entry of the next."""
 FULL_ENTRIES = FACTOR * FACTOR
 """Of a stored row; smaller ones are joined into one as soon as there are so many."""
-MEAN_SCALE = 1000
-"""A mean of whole numbers is no whole number: it has at least so many steps a unit."""
+MEAN_STEPS = 255
+"""The mean is stored to this part of the distance between lowest and highest: one byte."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,8 @@ def coarser(levels: Levels) -> Levels:
     known = np.add.reduceat(levels.known, first, axis=1)
     empty = known == 0
     gone = levels.known == 0
-    total = np.add.reduceat(np.where(gone, 0.0, levels.mean * levels.known), first, axis=1)
+    with np.errstate(all="ignore"):  # infinite values, which some program may have written, have no mean
+        total = np.add.reduceat(np.where(gone, 0.0, levels.mean * levels.known), first, axis=1)
     low = np.minimum.reduceat(np.where(gone, np.inf, levels.low), first, axis=1)
     high = np.maximum.reduceat(np.where(gone, -np.inf, levels.high), first, axis=1)
     low[empty] = high[empty] = np.nan
@@ -140,12 +141,23 @@ def joined(parts: Sequence[Levels]) -> Levels:
     )
 
 
+class _StoredValues(msgspec.Struct, frozen=True, array_like=True):
+    """Of the entries that have a value."""
+
+    scale: int
+    """Steps a unit; 0: floating-point numbers as they are."""
+    low: Chunk
+    high: Chunk
+    """Less the low ones, except for floating-point numbers."""
+    share: Chunk
+    """Where the mean is between low (0) and high (`MEAN_STEPS`)."""
+
+
 class _StoredFigure(msgspec.Struct, frozen=True, array_like=True):
     name: str
     known: Chunk
     missing: Chunk
-    values: tuple[tuple[int, Chunk], ...]
-    """Low, high and mean of the entries that have a value: steps a unit, and how many of them."""
+    values: _StoredValues | None
 
 
 class _StoredLevels(msgspec.Struct, frozen=True, array_like=True):
@@ -159,25 +171,25 @@ def encode_levels(levels: Levels, level: int) -> bytes:
     figures = []
     for row, name in enumerate(levels.names):
         present = levels.known[row] > 0
-        low, high, mean = levels.low[row][present], levels.high[row][present], levels.mean[row][present]
-        stored: tuple[tuple[int, Chunk], ...] = ()
-        if len(mean):
-            scale = max(scale_of(name), MEAN_SCALE) if scale_of(name) else None
-            stored = (
-                _pack_values(name, low, None, level),
-                _pack_values(name, high, None, level),
-                _pack_values(name, mean, scale, level),
-            )
+        values = None
+        if present.any():
+            low, high, mean = (matrix[row][present] for matrix in (levels.low, levels.high, levels.mean))
+            values = _pack_values(name, low, high, mean, level)
         known, missing = pack_whole(levels.known[row], level), pack_whole(levels.missing[row], level)
-        figures.append(_StoredFigure(name, known, missing, stored))
+        figures.append(_StoredFigure(name, known, missing, values))
     times = (levels.start_us, levels.end_us, levels.rows, levels.longest_us)
     packed = tuple(pack_whole(values, level) for values in times)
-    return seal(msgspec.msgpack.encode(_StoredLevels(packed, tuple(figures))))
+    return encode_blob(_StoredLevels(packed, tuple(figures)), level)
 
 
-def _pack_values(name: str, values: FloatArray, wanted_scale: int | None, level: int) -> tuple[int, Chunk]:
-    scaled, scale = in_steps(name, values, wanted_scale)
-    return (0, pack_floats(values, level)) if scaled is None else (scale, pack_whole(scaled, level))
+def _pack_values(name: str, low: FloatArray, high: FloatArray, mean: FloatArray, level: int) -> _StoredValues:
+    with np.errstate(all="ignore"):  # infinite values have no mean between them
+        share = np.nan_to_num((mean - low) / (high - low), nan=0.0)
+    shares = pack_whole(np.rint(np.clip(share, 0, 1) * MEAN_STEPS).astype(np.int64), level)
+    scaled, scale = in_steps(name, np.stack([low, high]))
+    if scaled is None:
+        return _StoredValues(0, pack_floats(low, level), pack_floats(high, level), shares)
+    return _StoredValues(scale, pack_whole(scaled[0], level), pack_whole(scaled[1] - scaled[0], level), shares)
 
 
 def decode_levels(blob: object, wanted: frozenset[str] | None = None) -> Levels:
@@ -186,10 +198,7 @@ def decode_levels(blob: object, wanted: frozenset[str] | None = None) -> Levels:
     Raises:
         DamagedChunkError: it is no such blob.
     """
-    try:
-        stored = msgspec.msgpack.decode(unseal(blob), type=_StoredLevels)
-    except msgspec.MsgspecError as error:
-        raise DamagedChunkError(str(error)) from error
+    stored = decode_blob(blob, _StoredLevels)
     counts = {chunk.count for chunk in stored.times}
     if len(stored.times) != 4 or len(counts) != 1 or max(counts) > MAX_ROWS or len(stored.figures) > MAX_FIGURES:
         raise DamagedChunkError("more than any row holds, or times that do not fit together")
@@ -202,10 +211,20 @@ def decode_levels(blob: object, wanted: frozenset[str] | None = None) -> Levels:
             raise DamagedChunkError(f"{figure.name} does not fit its times")
         known[row], missing[row] = unpack(figure.known), unpack(figure.missing)
         present = known[row] > 0
-        for matrix, (scale, chunk) in zip((low, high, mean), figure.values, strict=False):
-            if chunk.count != int(present.sum()):
-                raise DamagedChunkError(f"{figure.name} has too few values")
-            matrix[row, present] = unpack(chunk) / (scale or 1)
+        if figure.values is not None:
+            low[row, present], high[row, present], mean[row, present] = _unpack_values(
+                figure.values, int(present.sum())
+            )
     start_us, end_us, rows, longest_us = (np.asarray(unpack(chunk), dtype=np.int64) for chunk in stored.times)
     names = tuple(figure.name for figure in figures)
     return Levels(names, start_us, end_us, rows, longest_us, low, high, mean, known, missing)
+
+
+def _unpack_values(values: _StoredValues, count: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    if {values.low.count, values.high.count, values.share.count} != {count}:
+        raise DamagedChunkError("a level with too few values")
+    low, high = unpack(values.low).astype(np.float64), unpack(values.high).astype(np.float64)
+    if values.scale:
+        low, high = low / values.scale, (low + high) / values.scale
+    with np.errstate(all="ignore"):
+        return low, high, low + (high - low) * (unpack(values.share) / MEAN_STEPS)

@@ -28,7 +28,7 @@ from gpuscope.domain.sample import (
 from gpuscope.domain.series import Timeline
 from gpuscope.store import compactor
 from gpuscope.store.compactor import BLOCK_ROWS, JOURNAL_ROWS
-from gpuscope.store.levels import coarser, decode_levels, encode_levels, joined, level_zero
+from gpuscope.store.levels import MEAN_STEPS, coarser, decode_levels, encode_levels, joined, level_zero
 from gpuscope.store.reader import SessionReader
 from gpuscope.store.stored_frames import StoredFrames
 from gpuscope.store.writer import SessionWriter
@@ -48,6 +48,7 @@ def milliseconds(numbers: st.SearchStrategy[int]) -> st.SearchStrategy[float]:
 
 
 NUMBERS = st.integers(-(10**9), 10**12)
+PERCENTS = st.integers(0, 10_000).map(lambda number: number / 100)
 REASONS = st.dictionaries(
     st.sampled_from(["fan_percent", "power_w", "processes", "cpu_percent"]), st.sampled_from(list(Reason)), max_size=3
 )
@@ -66,8 +67,8 @@ GPUS = st.builds(
 )
 HOSTS = st.builds(
     HostSample,
-    cpu_percent=st.none() | milliseconds(st.integers(0, 100_000)),
-    cpu_percent_per_core=st.none() | st.lists(milliseconds(st.integers(0, 100_000)), max_size=3).map(tuple),
+    cpu_percent=st.none() | PERCENTS,
+    cpu_percent_per_core=st.none() | st.lists(PERCENTS, max_size=3).map(tuple),
     load_1min=st.none() | st.floats(allow_nan=False),
     disks=st.lists(st.builds(DiskSample, name=st.text(max_size=3), read_bytes_per_s=st.none()), max_size=2).map(tuple),
     unavailable=REASONS,
@@ -332,7 +333,8 @@ def test_levels_agree_with_the_readings(values: list[float | None], deflate: int
         assert levels.start_us[entry] == 15_000_000 * entry
         if known:
             assert (levels.low[0][entry], levels.high[0][entry]) == (min(known), max(known))
-            assert levels.mean[0][entry] == pytest.approx(sum(known) / len(known), abs=0.001)
+            half_a_step = (max(known) - min(known)) / MEAN_STEPS / 2
+            assert levels.mean[0][entry] == pytest.approx(sum(known) / len(known), abs=half_a_step + 1e-9)
         else:
             assert np.isnan([levels.low[0][entry], levels.high[0][entry], levels.mean[0][entry]]).all()
 
