@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuscope.domain.reasons import Reason
+from gpuscope.importers.doubts import add_doubts
 from gpuscope.importers.moments import drop_impossible_times
 from gpuscope.importers.neutral import neutralise
 from gpuscope.importers.reading import Note, Reading, Track
@@ -26,6 +27,7 @@ def add_findings(reading: Reading) -> None:
     """Look at each device's figures, mend the reasons that the file could not know, and add notes."""
     neutralise(reading)
     drop_impossible_times(reading)
+    add_doubts(reading)
     for track in reading.tracks.values():
         _mig_mode(reading, track)
         _power_over_limit(reading, track)
