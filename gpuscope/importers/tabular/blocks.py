@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +89,7 @@ class Lines:
         self.nul_bytes = 0
         """Those that ended lines, so far."""
         self._pieces = Pieces(data, _PIECE_BYTES)
+        self._is_small = len(data) <= _PIECE_BYTES
         self._progress = progress
         self.rest = b""
         """After the last block: the last line, where the file ends without a line's end."""
@@ -94,7 +97,15 @@ class Lines:
         """Where the file says so, or its NUL bytes do; None: UTF-8, or Latin-1 in lines that are not UTF-8."""
 
     def __iter__(self) -> Iterator[Block]:
-        """The blocks; each line number counts once, also of lines that are cut for being too long."""
+        """The blocks; of a large file, while one is worked on, the next is read, inflated and decoded."""
+        blocks = self._blocks()
+        for block, share in blocks if self._is_small else _ahead(blocks):
+            yield block
+            self._tell(share)
+        self._tell(1.0)
+
+    def _blocks(self) -> Iterator[tuple[Block, float]]:
+        """The blocks and the share of the file up to each; lines that are cut for being too long count as well."""
         number, pending, cut = 1, b"", False
         for piece in self._in_utf8(self._pieces):
             head, newline, tail = piece.rpartition(b"\n")
@@ -107,10 +118,8 @@ class Lines:
             pending, cut = _without_excess(tail, was_cut=False)
             block = Block(content, number)
             number += len(block.ends)
-            yield block
-            self._tell()
+            yield block, self._pieces.share_read
         self.rest = pending
-        self._tell()
 
     def note_losses(self, reading: Reading) -> None:
         """Say where a compressed file broke off."""
@@ -118,9 +127,9 @@ class Lines:
             sentence = f"The compressed data is cut off at byte {self._pieces.cut_at}: what was before was read."
             reading.notes.append(Note(code="lost", sentence=sentence))
 
-    def _tell(self) -> None:
+    def _tell(self, share: float) -> None:
         if self._progress is not None:
-            self._progress(self._pieces.share_read)
+            self._progress(share)
 
     def _in_utf8(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
         """The pieces with `\\n` as the only end of a line; UTF-16 becomes UTF-8."""
@@ -143,6 +152,18 @@ class Lines:
             return content
         self.nul_bytes += content.count(0)
         return content.replace(b"\0", b"\n")
+
+
+Item = TypeVar("Item")
+
+
+def _ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """The same, the next of them made in a thread meanwhile."""
+    with ThreadPoolExecutor(1, "gpuscope-read") as pool:
+        coming = pool.submit(next, items, None)
+        while (item := coming.result()) is not None:
+            coming = pool.submit(next, items, None)
+            yield item
 
 
 def with_newlines(content: bytes) -> bytes:
