@@ -6,6 +6,7 @@ import numpy as np
 
 from gpuscope.domain.reasons import Reason
 from gpuscope.importers.doubts import add_doubts
+from gpuscope.importers.contradictions import add_contradictions
 from gpuscope.importers.moments import drop_impossible_times
 from gpuscope.importers.neutral import neutralise
 from gpuscope.importers.reading import Note, Reading, Track
@@ -27,6 +28,7 @@ def add_findings(reading: Reading) -> None:
     """Look at each device's figures, mend the reasons that the file could not know, and add notes."""
     neutralise(reading)
     drop_impossible_times(reading)
+    add_contradictions(reading)
     add_doubts(reading)
     for track in reading.tracks.values():
         _mig_mode(reading, track)
