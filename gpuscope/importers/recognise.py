@@ -25,6 +25,7 @@ from gpuscope.importers.nsight import sqlite_export
 from gpuscope.importers.nsight.own_formats import what_to_do
 from gpuscope.importers.out_of_memory.find import find_messages
 from gpuscope.importers.pytorch import key_averages, kineto, memory_summary, memory_timeline, snapshot
+from gpuscope.importers.notes import add_open_end
 from gpuscope.importers.reading import Note, Progress, Reading
 from gpuscope.importers.sense import add_findings
 from gpuscope.importers.smi import apps_csv, dmon, pmon, q_text, q_xml, query_csv, table
@@ -120,7 +121,10 @@ def read(
         return _with_findings(mapped_csv.read(data, mapping, progress))
     reader, head = _reader_of(data)
     if reader is not None:
-        return _with_findings(_read_by(reader, data, progress))
+        reading = _read_by(reader, data, progress)
+        if _is_of_lines(reader, data, head):
+            add_open_end(reading, data)
+        return _with_findings(reading)
     advice = what_to_do(name)
     if advice is not None:
         raise UsageError(advice)
@@ -145,6 +149,11 @@ def _reader_of(data: Content) -> tuple[Reader | None, str]:
     head, _ = decode(head_of(data, _HEAD_BYTES))
     ends = data[:] if len(data) <= 2 * _HEAD_BYTES else data[:_HEAD_BYTES] + data[len(data) - _TAIL_BYTES :]
     return next((each for each in READERS if each.recognises_bytes(ends) or each.recognises(head)), None), head
+
+
+def _is_of_lines(reader: Reader, data: Content, head: str) -> bool:
+    """Whether each line of a file says something by itself, unlike those of JSON and XML."""
+    return reader.recognises is not _no_text and not is_gzip(data) and head.lstrip()[:1] not in {"{", "[", "<"}
 
 
 def _read_by(reader: Reader, data: Content, progress: Progress | None) -> Reading:
