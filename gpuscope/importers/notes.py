@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gpuscope.importers.content import Content
 from gpuscope.importers.reading import Note, Reading
 
 NOT_ROWS = "Lines that are no rows of this table were left out."
 OTHER_WIDTH = "Rows have another number of columns than their heading and were left out."
 NO_TIMES = Note(code="missing", sentence="The rows have no time stamps: they are in order, a second apart.")
 
+_LINE_END_BYTES = 4
+"""In UTF-16 an end of line is two bytes, or four."""
 _USUAL_ENCODINGS = frozenset({"utf-8", "ascii"})
 
 
@@ -47,3 +50,15 @@ def add_encoding(reading: Reading, encoding: str) -> None:
 def one_moment(what: str) -> Note:
     """A file without a time: `nvtop's JSON has no time: it counts as one moment.`"""
     return Note(code="missing", sentence=f"{what} has no time: it counts as one moment.")
+
+
+_LAST_ROW = "The last row"
+
+
+def add_open_end(reading: Reading, data: Content) -> None:
+    """Say that a file of lines ends within one, where its reader did not: what that line tells may be cut."""
+    ends = data[max(0, len(data) - _LINE_END_BYTES) : len(data)]
+    if not ends or b"\n" in ends or b"\r" in ends:
+        return
+    if not any(note.code == "lost" and note.sentence.startswith(_LAST_ROW) for note in reading.notes):
+        reading.notes.append(Note(code="lost", sentence="The file ends within a line: its last figures may be cut."))

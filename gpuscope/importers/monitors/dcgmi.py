@@ -87,6 +87,9 @@ def read_stats(data: bytes) -> Reading:
             continue
         matches = [_ROW.match(line) for line in part.split("\n")]
         _add_job(reading, int(match.group(1)), {row.group(1).strip(): row.group(2).strip() for row in matches if row})
+    if not text.rstrip().endswith("+"):
+        sentence = "The last table is cut: its lower edge is missing."
+        reading.notes.append(Note(code="lost", sentence=sentence))
     return reading
 
 

@@ -66,8 +66,11 @@ class _Tables:
     def read(self, lines: list[str]) -> None:
         for number, line in enumerate(lines, 1):
             self._line(number, line)
+        last = next((line for line in reversed(lines) if line.strip()), "")
         if self._waiting is not None:
             self._note_cut(self._waiting[0])
+        elif last.lstrip().startswith("|"):
+            self._reading.notes.append(Note(code="lost", sentence="The last table is cut: its lower edge is missing."))
         if self._tables and not self._reading.tracks:
             self._reading.notes.append(Note(code="lost", sentence="The table names no GPU."))
 
