@@ -639,4 +639,5 @@ int nvmlDeviceGetTemperatureV(Handle *handle, TemperatureV *out)
 
 #include "standin_fields.c"
 #include "standin_gpm.c"
+#include "standin_links.c"
 #include "standin_events.c"
