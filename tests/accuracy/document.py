@@ -58,7 +58,8 @@ The shares in range once more, as they are and with widths taken from the other 
 from those of other families of models, other devices, other studies. (The prediction itself had not seen the row in
 any case.) A dash: there are no others.
 
-The one that falls short is the CPU: from rows on one of two CPUs alone the range would be too narrow for the other."""
+Below 88% fall the ranges of a CPU that are taken from the other CPU alone (there are two), and those of training that
+are taken from the other memory layout alone."""
 
 DOUBTS = """\
 ## What is not explained

@@ -118,6 +118,10 @@ STARTING_FACTORS: dict[str, float] = {
     "float32/elementwise": 1.0,
     "float32/batch_norm": 1.0,
     "float32/layer_norm": 0.67,
+    # How much of the logarithm by which a run was off the model of its GPU is taken to come back elsewhere, and where
+    # the run was not compiled likewise; all of it until it was fitted (`validation.transfer_fit`).
+    "transfer/shared": 1.0,
+    "transfer/compiled": 1.0,
     # What an operator reads was partly written just before and is still in the level-2 cache: models with tensors of a
     # cache's size are this much faster on a card with a large one (RTX 4090 against 3090).
     "cache/saving": 0.2,

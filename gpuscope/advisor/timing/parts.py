@@ -55,14 +55,22 @@ def model_part(name: str, ops: Sequence[Op], device: DeviceRates, job: Job, *, c
     )  # fmt: skip
 
 
-def transfer_parts(job: Job, source: DeviceRates, target: DeviceRates) -> tuple[Explanation, ...]:
-    """The measured step and the two models whose ratio it is multiplied with."""
+def transfer_parts(job: Job, source: DeviceRates, target: DeviceRates, own: float) -> tuple[Explanation, ...]:
+    """The measured step, the two models whose ratio it is multiplied with, and what is the run's own error (`own`)."""
     measured = Explanation(name="Measured step", value=format_duration(job.busy_s), provenance="measured in the run")
-    return (
-        measured,
+    models = (
         model_part("Model of the target", job.ops, target, job, compiled=job.compiled),
         model_part("Model of the run's GPU", job.source_ops, source, job, compiled=job.source_compiled),
     )
+    if own == 1.0:
+        return (measured, *models)
+    remainder = Explanation(
+        name="The run's own error",
+        value=f"× {own:.3f}",
+        formula="(model of the run's GPU ÷ measured step)^(1 − shared), at most 10% either way",
+        provenance="fitted: how much of a run's distance from the model comes back, from pairs of published runs",
+    )
+    return (measured, *models, remainder)
 
 
 def host_part(host: HostTime) -> Explanation:

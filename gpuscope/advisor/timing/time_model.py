@@ -115,7 +115,7 @@ def _transferred(job: Job, source: DeviceRates, target: DeviceRates, gpu: GpuSpe
         base = doubt("gpu_to_gpu_rated" if source.rated and target.rated else "gpu_to_gpu", job.calibration)
     how = f"the run's operators on {job.source_gpu.name} × {moved.ratio:.2g} by rates ({target.how})"
     step = _on_gpu(job, moved.device_s, moved.host, base, gpu, target, how)
-    return step._replace(unfold=functools.partial(transfer_parts, job, source, target))
+    return step._replace(unfold=functools.partial(transfer_parts, job, source, target, moved.own))
 
 
 def _transferred_whole(job: Job, source: GpuSpec, gpu: GpuSpec, target: DeviceRates) -> StepTime:

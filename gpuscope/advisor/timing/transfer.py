@@ -1,14 +1,16 @@
 """A step on another GPU from a step on the one where the job ran.
 
-    time on the target = measured time × model(target) / model(source)
+    time on the target = measured time × model(target) / model(source) × (model(source) / measured time)^(1 − shared)
 
-Most errors of the model are the same on both cards and cancel out. Where the profile timed the operators, the ratio is
+Most errors of the model are the same on both cards and cancel out: the fitted share `shared` of how far the run was off
+the model comes back, the rest was that run's own. Where the profile timed the operators, the ratio is
 taken class by class and only the device's part of the step changes; each class's ratio lies between those of the two
 devices' compute rates, memory rates and kernel latencies, since all its terms do.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -16,6 +18,7 @@ from typing import NamedTuple
 from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.job.job import Job
 from gpuscope.advisor.timing import rates
+from gpuscope.advisor.timing.class_constants import factor
 from gpuscope.advisor.timing.device_rates import DeviceRates
 from gpuscope.advisor.timing.roofline import compiled_kernel_share, op_seconds, ops_seconds
 from gpuscope.advisor.timing.step import LOADER_SHARE, NO_HOST, HostTime
@@ -24,6 +27,8 @@ from gpuscope.domain.footprint import Op
 # A run so much slower than the model of its GPU was bound by its host, if launching its kernels can take that long.
 _HOST_BOUND = 2.0
 _LEAST_S = 1e-12
+_MOST_OWN = 0.1
+"""In the logarithm: a run that is further off does what the model does not know of, which it will do elsewhere, too."""
 
 _CALLS_THAT_WAIT = HostTime(20e-6, 60e-6, 150e-6)
 """Two copies to the device and one answer from it; each call that waits for the device takes about 20 µs (assumed)."""
@@ -41,6 +46,8 @@ class Transfer(NamedTuple):
     host: HostTime
     ratio: float
     """Of the device's time on the target to that on the source."""
+    own: float = 1.0
+    """Factor of it: what the run was off the model and will not be elsewhere."""
 
 
 def transfer(job: Job, source: DeviceRates, target: DeviceRates) -> Transfer:
@@ -54,11 +61,12 @@ def transfer(job: Job, source: DeviceRates, target: DeviceRates) -> Transfer:
             return Transfer(min(busy_s, step_s) * ratio, HostTime(host_s * 0.5, host_s, host_s * 1.2), ratio)
     before = model_seconds(job.source_ops, source, job, compiled=job.source_compiled)
     after = model_seconds(job.ops, target, job, compiled=job.compiled)
-    ratio = after / max(before, _LEAST_S)
+    own = _own_error(job, before)
+    ratio = after / max(before, _LEAST_S) * own
     host = host_time(job.source_ops, job, compiled=job.source_compiled)
     if step_s > _HOST_BOUND * before and host.low <= step_s <= host.high:
-        return Transfer(after, HostTime(step_s * 0.5, step_s, step_s * 1.2), ratio)
-    return Transfer(step_s * ratio, NO_HOST, ratio)
+        return Transfer(after, HostTime(step_s * 0.5, step_s, step_s * 1.2), ratio / own)
+    return Transfer(step_s * ratio, NO_HOST, ratio, own)
 
 
 def model_seconds(ops: Sequence[Op], device: DeviceRates, job: Job, *, compiled: bool) -> float:
@@ -79,6 +87,19 @@ def input_time(job: Job, gpu: GpuSpec) -> HostTime:
     one_way = lanes * _LANE_BYTES_PER_S * 2.0 ** (generation - _USUAL_GENERATION) * _PAGEABLE_SHARE
     copying = max(0.0, moved) / one_way
     return HostTime(*(each + copying for each in _CALLS_THAT_WAIT))
+
+
+def _own_error(job: Job, before_s: float) -> float:
+    """By what factor a step elsewhere differs from the plain ratio of models: not all of the model's error comes back.
+
+    Args:
+        job: the run.
+        before_s: the model's time of it.
+    """
+    shared = factor(job.calibration, "transfer", "shared" if job.compiled == job.source_compiled else "compiled")
+    if shared is None or not before_s or not job.busy_s:
+        return 1.0
+    return math.exp(max(-_MOST_OWN, min(_MOST_OWN, (shared - 1) * math.log(job.busy_s / before_s))))
 
 
 def _class_ratio(job: Job, source: DeviceRates, target: DeviceRates) -> tuple[float, float]:

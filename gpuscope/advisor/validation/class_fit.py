@@ -176,6 +176,18 @@ def fit(constants: Constants, samples: Sequence[Sample], free: Sequence[str], sp
     constants.values.update({names[i]: float(np.exp(value)) for i, value in zip(moving, at, strict=True)})
 
 
+def residuals(constants: Constants, samples: Sequence[Sample]) -> list[float]:
+    """Logarithm of measured over modelled time of each sample."""
+    import numpy as np
+
+    if not samples:
+        return []
+    names = list(constants.values)
+    rows = Rows(samples, names)
+    values = np.array([constants.values[name] for name in names])
+    return [float(left) for left in rows.log_measured - rows.log_seconds(values)]
+
+
 def _change(rows: Rows, values: Floats, moving: list[int], from_prior: Floats, spread: float) -> Floats:
     """One Gauss-Newton step in the logarithms of the moving constants."""
     import numpy as np

@@ -14,8 +14,8 @@ from gpuscope.advisor.job.autocast import in_precision
 from gpuscope.advisor.job.precision import FLOAT16, FLOAT32
 from gpuscope.advisor.timing.device_rates import DeviceRates, cpu_rates, gpu_rates
 from gpuscope.advisor.timing.rates import OPTIMIZER_PASSES
-from gpuscope.advisor.validation import float32_fit
-from gpuscope.advisor.validation.class_fit import Constants, Sample, fit
+from gpuscope.advisor.validation import float32_fit, transfer_fit
+from gpuscope.advisor.validation.class_fit import Constants, Sample, fit, residuals
 from gpuscope.advisor.validation.tables import Tables
 from gpuscope.advisor.validation.timm_rows import INFERENCE, ON_CPU, SOURCE, TRAINING, TimmRow, timm_rows
 from gpuscope.domain.footprint import Op
@@ -47,6 +47,8 @@ def fitted(tables: Tables, keep: Keep) -> Calibration:
     fit(constants, [_from_inference(row, tables) for row in training], ["factor/training"], _FITTED_SPREAD)
     traced = [_traced(row, tables) for row in training if row.training_ops()]
     fit(constants, traced, ["factor/backward"], _ASSUMED_SPREAD)
+    for name, value in _shared_errors(constants, inference, training, tables).items():
+        constants.values[f"factor/{name}"] = value
     on_cpu = [_on_cpu(row, tables) for row in timm_rows(tables, ON_CPU) if keep(row)]
     fit(constants, on_cpu, ["factor/cpu/above_base", "factor/cpu/s_per_operator", "rate/"], _ASSUMED_SPREAD)
     return constants.calibration(base)
@@ -99,6 +101,22 @@ def with_fitted_rates(tables: Tables, base: Calibration, runs: Sequence[TimmRow]
         vector_bytes_per_s=Figure(value=vector, kind=PUBLISHED, source=source),
     )
     return msgspec.structs.replace(base, rates={**base.rates, target: rates})
+
+
+def _shared_errors(
+    constants: Constants, inference: Sequence[TimmRow], training: Sequence[TimmRow], tables: Tables
+) -> dict[str, float]:
+    """What `transfer_fit` finds in the rows that the other constants were fitted to."""
+    rows = [*inference, *training]
+    samples = [
+        *(_inference(row, tables) for row in inference),
+        *(_from_inference(row, tables) for row in training),
+    ]
+    logs = residuals(constants, samples)
+    found = [
+        transfer_fit.Residual(row, sample.training, log) for row, sample, log in zip(rows, samples, logs, strict=True)
+    ]
+    return transfer_fit.shared_errors(transfer_fit.pairs(found))
 
 
 def _gpu(row: TimmRow, tables: Tables) -> DeviceRates:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 import pytest
 
@@ -47,7 +49,8 @@ def test_a_transferred_step_unfolds_into_the_run_and_two_models() -> None:
         steps=Steps(time_s=StepTime(p50=0.1)),
     )
     step = step_on_gpu(job_of(footprint), gpu("rtx-4090"))
-    assert names(step.unfolded()) == ["Measured step", "Model of the target", "Model of the run's GPU"]
+    said = ["Measured step", "Model of the target", "Model of the run's GPU", "The run's own error"]
+    assert names(step.unfolded()) == said
     assert step_on_gpu(job_of(footprint), gpu("rtx-3090")).unfolded() == ()
 
 
@@ -156,3 +159,22 @@ def test_a_layer_norm_takes_longer_for_its_bytes_in_float32() -> None:
     }
     assert 1.3 < ratios["layer_norm", "normalization"] < 1.7
     assert ratios["softmax", "reduction"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("off", [0.5, 0.9, 1.0, 1.2, 4.0])
+def test_part_of_what_a_run_is_off_its_model_does_not_come_back(off: float) -> None:
+    calibration = shipped_calibration()
+    source = gpu_rates(gpu("rtx-3090"), "float32", calibration)
+    assert source is not None
+    model_s = ops_seconds((CONVOLUTION, ELEMENTWISE), source, calibration)
+    footprint = msgspec.structs.replace(
+        dry_run((CONVOLUTION, ELEMENTWISE), 1000),
+        devices=(FootprintDevice(gpu="rtx-3090"),),
+        steps=Steps(time_s=StepTime(p50=model_s * off)),
+    )
+    parts = step_on_gpu(job_of(footprint), gpu("rtx-4090")).unfolded()
+    own = next((float(part.value.removeprefix("× ")) for part in parts if part.name == "The run's own error"), 1.0)
+    shared = calibration.factors["transfer/shared"]
+    limited = max(-0.1, min(0.1, (shared - 1) * math.log(off)))
+    assert own == pytest.approx(math.exp(limited), abs=0.001)
+    assert (own > 1) is (off < 1), "a run that was fast is taken to be partly luck"
