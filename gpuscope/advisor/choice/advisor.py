@@ -12,14 +12,14 @@ from gpuscope.advisor.choice.alternates import alternates
 from gpuscope.advisor.choice.assumptions import assumptions, price_dates
 from gpuscope.advisor.choice.candidates import Builder, service_of
 from gpuscope.advisor.choice.constraints import BUY, RENT, check
-from gpuscope.advisor.choice.footprint_sense import check_footprint, check_service, says_anything
+from gpuscope.advisor.choice.footprint_sense import check_footprint, check_job, check_service, says_anything
 from gpuscope.advisor.choice.judging import explained
 from gpuscope.advisor.choice.mending import fix_first, mended, waiting_share
 from gpuscope.advisor.choice.options import Option
 from gpuscope.advisor.choice.predictions import Predictions
 from gpuscope.advisor.choice.ranking import front
 from gpuscope.advisor.choice.rejections import rejections
-from gpuscope.advisor.choice.relaxing import impossible_sentence, what_to_allow
+from gpuscope.advisor.choice.relaxing import EMPTY_CATALOGUE, impossible_sentence, what_to_allow
 from gpuscope.advisor.choice.robustness import sensitivities
 from gpuscope.advisor.choice.search import Found, search
 from gpuscope.advisor.choice.surer import improvements
@@ -63,7 +63,7 @@ class Advisor:
         calibration: Calibration = EMPTY,
         is_mended: bool = False,
     ) -> None:
-        check_footprint(footprint)
+        check_footprint(footprint, catalogue)
         footprint = with_counted_parameters(footprint)
         self._footprint = footprint
         self._catalogue = catalogue
@@ -82,8 +82,7 @@ class Advisor:
         Raises:
             UsageError: the constraints contradict each other; the text says what to change.
         """
-        check(constraints, self._catalogue)
-        check_service(self._footprint, constraints)
+        self._check(constraints)
         if not says_anything(self._footprint):
             return Recommendation(verdict=Verdict.IMPOSSIBLE, sentence=NOTHING_KNOWN, constraints=constraints)
         found = self._search(constraints)
@@ -98,8 +97,14 @@ class Advisor:
         Raises:
             UsageError: the constraints contradict each other.
         """
-        check(constraints, self._catalogue)
+        self._check(constraints)
         return self._search(constraints)
+
+    def _check(self, constraints: Constraints) -> None:
+        check(constraints, self._catalogue)
+        check_service(self._footprint, constraints)
+        job = self._predictions.variants(constraints)[0].job
+        check_job(job, constraints, serves=service_of(job, constraints) is not None)
 
     def serves(self, constraints: Constraints) -> bool:
         """Whether it is a service among other jobs: only inference is, whatever is asked of the services."""
@@ -170,6 +175,8 @@ class Advisor:
 
     def _alone(self, decision: Decision, constraints: Constraints, found: Found) -> str:
         """The sentence for keeping what alone will do, with what any other machine would need."""
+        if not found.broken and not found.rejected:
+            return f"{decision.sentence} {EMPTY_CATALOGUE}"
         allowed = what_to_allow(constraints, lambda other: self._search(other).passed, found.broken)
         return f"{decision.sentence} For another machine, {allowed}" if allowed else decision.sentence
 

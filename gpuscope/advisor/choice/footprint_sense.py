@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.job.architecture import architecture_of
+from gpuscope.advisor.job.job import TRAINING, Job
+from gpuscope.advisor.job.precision import INT8, precision_of
 from gpuscope.domain.footprint import Footprint
 from gpuscope.domain.recommendation import Constraints
+from gpuscope.domain.units import format_bytes
 from gpuscope.errors import UsageError
 
 _ABSURD_SECONDS = 1e7
@@ -12,6 +16,7 @@ _SHORTEST_STEP_S = 1e-9
 """Shorter than a clock cycle of any device, or nearly."""
 _ABSURD_BYTES = 1e15
 _ABSURD_FLOPS = 1e24
+_MOST_TIMES_THE_MEMORY = 10
 
 
 def says_anything(footprint: Footprint) -> bool:
@@ -28,14 +33,19 @@ def says_anything(footprint: Footprint) -> bool:
     return bool(footprint.ops) or any(value is not None for value in known)
 
 
-def check_footprint(footprint: Footprint) -> None:
+def check_footprint(footprint: Footprint, catalogue: Catalogue) -> None:
     """Refuse amounts that no job can have.
+
+    Args:
+        footprint: of a job.
+        catalogue: for the memory of the GPUs that it ran on.
 
     Raises:
         UsageError: names the figure.
     """
     _check_times(footprint)
     _check_memory(footprint)
+    _check_devices(footprint, catalogue)
     for op in footprint.ops:
         figures = (op.flops, op.bytes_read, op.bytes_written, op.kernels, op.time_s)
         if any(value is not None and not 0 <= value < _ABSURD_FLOPS for value in figures):
@@ -83,6 +93,46 @@ def _check_memory(footprint: Footprint) -> None:
     for name, amount in amounts.items():
         if amount is not None and not 0 <= amount < _ABSURD_BYTES:
             raise UsageError(f"The footprint's {name} of {amount} makes no sense: correct the footprint.")
+
+
+def _check_devices(footprint: Footprint, catalogue: Catalogue) -> None:
+    """A dry run may ask for any amount; a real one may spill into host memory, but not without end."""
+    if footprint.source.kind == "dry_run" or not footprint.devices:
+        return
+    sizes = []
+    for device in footprint.devices:
+        gpu = catalogue.gpu_of(device)
+        sizes.append(device.memory_bytes or (None if gpu is None else gpu.memory_bytes))
+    known = [size for size in sizes if size is not None]
+    if len(known) < len(sizes):
+        return
+    memory, parts = footprint.memory, footprint.memory.breakdown
+    peaks = [memory.peak_allocated_bytes, memory.peak_reserved_bytes, memory.peak_device_bytes]
+    amounts = [float(sum(getattr(parts, name) or 0 for name in parts.__struct_fields__))]
+    largest = max(amounts + [peak.mid for peak in peaks if peak is not None])
+    if largest > _MOST_TIMES_THE_MEMORY * sum(known):
+        raise UsageError(
+            f"The footprint's memory of {format_bytes(largest)} is many times that of the GPUs that it ran on "
+            f"({format_bytes(sum(known))}): correct the footprint."
+        )
+
+
+def check_job(job: Job, constraints: Constraints, *, serves: bool) -> None:
+    """Refuse what nobody can do with such a job.
+
+    Raises:
+        UsageError: the text says what to ask for instead.
+    """
+    integer = next((name for name in (job.precision, *constraints.precisions) if precision_of(name) == INT8), None)
+    if job.stage == TRAINING and integer is not None:
+        raise UsageError(
+            f"Nothing is trained in {integer}: use float32, tf32, bfloat16, float16 or float8, or ask for inference."
+        )
+    if serves and constraints.deadline_s is not None:
+        raise UsageError(
+            "A service has no end, so it has no deadline: ask for requests a second instead (how many there are, "
+            "divided by the time), or leave the deadline out."
+        )
 
 
 def check_service(footprint: Footprint, constraints: Constraints) -> None:

@@ -31,6 +31,7 @@ _CHOICES = (
 _CHOICE_EXCESS = 2.0
 """To allow another kind of hardware or place counts as much as to double an amount."""
 _MOST_SUGGESTIONS = 2
+EMPTY_CATALOGUE = "The catalogue is empty: put its files back."
 
 
 class Relaxation(NamedTuple):
@@ -237,6 +238,7 @@ _ADVICE = {
     "residency": "Allow the data to be elsewhere.",
     "vendor": "Allow other vendors.",
     "precision": "Allow another precision.",
+    "unknown_time": "Run the job once under gpuscope as it is wanted, so that its operators are known.",
     "not_on_sale": "Allow renting, or other GPUs and counts.",
 }
 
@@ -244,7 +246,7 @@ _ADVICE = {
 def _commonest(rejected: Sequence[Rejected], catalogue: Catalogue) -> str:
     relevant = [entry for entry in rejected if entry.reason_code not in {"not_asked", "vendor"}] or list(rejected)
     if not relevant:
-        return "The catalogue is empty: nothing can be recommended. Put its files back."
+        return f"Nothing can be recommended. {EMPTY_CATALOGUE}"
     code, _ = max(Counter(entry.reason_code for entry in relevant).items(), key=lambda item: (item[1], item[0]))
 
     def memory(entry: Rejected) -> tuple[float, str]:

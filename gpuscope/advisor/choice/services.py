@@ -96,6 +96,8 @@ class Services:
         if cpu is None or plan.serving is None or plan.fits is False:
             return None
         way = Way(RENT, ALONE, self._machines(plan, 1, 1), listing)
+        if way.machines < plan.gpus_needed:
+            return None  # more of them than anybody rents, or than are allowed
         room = CandidateMemory(needed_bytes=_needed(plan), available_bytes=memory)
         candidate = cpu_candidate(cpu, way, variant.job.precision, plan.fits, room)
         return self._judged(candidate, variant, plan, way, None, way.machines)
@@ -179,4 +181,5 @@ def _available(variant: Variant, gpu: GpuSpec, share: float) -> int:
 
 
 def _cannot(plan: ServingPlan) -> Refusal:
-    return "memory" if plan.fits is False else MISSED, "; ".join(plan.missed) or "it does not fit"
+    """Nothing is served where it does not fit, or where nothing tells how fast it would be."""
+    return "memory" if plan.fits is False else "unknown_time", "; ".join(plan.missed) or "it does not fit"

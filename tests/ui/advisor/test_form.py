@@ -116,6 +116,24 @@ def test_a_mistake_is_said_at_its_field_and_opens_its_section(
     assert line(form, field).text() == text, "nothing is lost"
 
 
+def test_amounts_are_typed_in_the_currency_that_stands_beside_them(form: ConstraintsForm) -> None:
+    amounts = {"budget": "900", "budget_per_hour": "1.8", "electricity": "0.27", "hosting": "90", "staff": "9k"}
+    form.set_texts(ConstraintTexts(currency="eur", currency_per_usd="0.9", **amounts))
+    found = form.read(now())
+    assert found is not None
+    assert (found.budget_usd, found.budget_usd_per_hour) == (pytest.approx(1000), pytest.approx(2))
+    money = found.economics
+    assert money.electricity_usd_per_kwh == pytest.approx(0.3)
+    assert (money.hosting_usd_per_kw_month, money.staff_usd_per_year) == (pytest.approx(100), pytest.approx(10_000))
+    for name in amounts:
+        assert "EUR" in form.editor_widget(name).accessibleName()
+    form.set_texts(ConstraintTexts(budget="900"))
+    assert "$" in form.editor_widget("budget").accessibleName()
+    dollars = form.read(now())
+    assert dollars is not None
+    assert dollars.budget_usd == 900
+
+
 def test_what_belongs_together_is_asked_for(form: ConstraintsForm) -> None:
     form.set_texts(ConstraintTexts(currency="JPY"))
     assert form.read(now()) is None

@@ -20,7 +20,7 @@ from gpuscope.ui.advisor.form.quotes import QuotesEditor
 from gpuscope.ui.advisor.form.section import FormSection
 from gpuscope.ui.advisor.form.texts import EPOCHS, INFERENCE, OWN_LOAD, STEPS, TRAINING, ConstraintTexts
 from gpuscope.ui.advisor.form.tools import FormTools
-from gpuscope.ui.advisor.form.understanding import understood
+from gpuscope.ui.advisor.form.understanding import shown_currency, understood
 from gpuscope.ui.theme import GRID
 from gpuscope.ui.widgets.checklist_button import ChecklistButton
 from gpuscope.ui.widgets.section import Section
@@ -250,7 +250,9 @@ class ConstraintsForm(QWidget):
         by_name["work"].set_shown("samples_per_epoch", shown=self._editors["total_unit"].value() == EPOCHS)
         by_name["work"].set_shown("keep_global_batch", shown=stage in {"", TRAINING})
         by_name["service"].set_shown("hourly_load", shown=self._editors["load_shape"].value() == OWN_LOAD)
+        sign = shown_currency(self._editors["currency"].value())
         for section in self.sections:
+            section.set_currency(sign)
             section.summarise()
         self._say_possible()
 

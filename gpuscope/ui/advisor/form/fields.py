@@ -33,6 +33,7 @@ class Field:
     name: str
     """Of the field in `ConstraintTexts`."""
     label: str
+    """`{0}` stands for the person's currency."""
     explanation: str
     """What it means and in which unit; shown on hover and by F1."""
     kind: Kind = Kind.LINE
@@ -211,11 +212,11 @@ def budget_section() -> SectionFields:
                   translate("Form", "Renting by the hour, buying, or whichever is better."), Kind.CHOICE,
                   choices=(("", translate("Form", "rent or buy")), ("rent", translate("Form", "rent")),
                            ("buy", translate("Form", "buy")))),
-            Field("budget", translate("Form", "&Budget in all, $"),
-                  translate("Form", "US dollars. Renting: of the whole work. Buying: the purchase price."),
+            Field("budget", translate("Form", "&Budget in all, {0}"),
+                  translate("Form", "In your currency. Renting: of the whole work. Buying: the purchase price."),
                   placeholder=any_),
-            Field("budget_per_hour", translate("Form", "Budget an hour, $"),
-                  translate("Form", "US dollars an hour, of all GPUs together; for renting."), placeholder=any_),
+            Field("budget_per_hour", translate("Form", "Budget an hour, {0}"),
+                  translate("Form", "In your currency, of all GPUs together; for renting."), placeholder=any_),
         ),
         is_open=True,
     )  # fmt: skip

@@ -21,6 +21,7 @@ class FormSection(QWidget):
         self.name = section.name
         self.editors: dict[str, Editor] = {}
         self._grid = FieldGrid()
+        self._of_money = [field for field in section.fields if "{0}" in field.label]
         for field in section.fields:
             editor = make_editor(field, changed)
             self.editors[field.name] = editor
@@ -33,6 +34,7 @@ class FormSection(QWidget):
                 explanation=field.explanation,
             )
             editor.widget.setAccessibleName(field.label.replace("&", ""))
+        self.set_currency("$")
         self.fold = Section(section.title, self._grid, is_open=section.is_open)
         self.fold.toggled.connect(lambda _open: self.summarise())
         column = QVBoxLayout(self)
@@ -42,6 +44,11 @@ class FormSection(QWidget):
     def set_shown(self, name: str, *, shown: bool) -> None:
         """Show or hide a field."""
         self._grid.set_shown(name, shown=shown)
+
+    def set_currency(self, sign: str) -> None:
+        """Say at each amount of money which currency it is in."""
+        for field in self._of_money:
+            self._grid.set_label(field.name, field.label.format(sign))
 
     def show_problems(self, problems: dict[str, str]) -> None:
         """Say at each field what could not be understood."""

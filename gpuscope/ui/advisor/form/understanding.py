@@ -29,6 +29,8 @@ class _Reader:
     def __init__(self, texts: ConstraintTexts) -> None:
         self._texts = texts
         self.problems: dict[str, str] = {}
+        self.currency_per_usd: float | None = None
+        """Of the amounts of money; None: they are in US dollars."""
 
     def __call__(self, field: str, parse: Callable[[str], T]) -> T | None:
         """The field's value; None when it is empty or wrong."""
@@ -41,6 +43,20 @@ class _Reader:
             self.problems[field] = str(error)
             return None
 
+    def usd(self, field: str, parse: Callable[[str], float] = parse_money) -> float | None:
+        """An amount of the person's currency in US dollars."""
+        amount = self(field, parse)
+        return amount if amount is None or self.currency_per_usd is None else amount / self.currency_per_usd
+
+
+def shown_currency(text: str) -> str:
+    """What stands at amounts of money: `$`, or the letters of another currency as soon as they are one."""
+    try:
+        code = parsing.parse_currency(text)
+    except UsageError:
+        return "$"
+    return "$" if code == DOLLAR else code
+
 
 def understood(texts: ConstraintTexts, now: datetime) -> tuple[Constraints | None, dict[str, str]]:
     """The constraints, or None with a sentence for each field that could not be read, by field name.
@@ -50,6 +66,7 @@ def understood(texts: ConstraintTexts, now: datetime) -> tuple[Constraints | Non
         now: the present moment with its zone; deadlines such as `Fri 18:00` are counted from it.
     """
     read = _Reader(texts)
+    currency = _currency(texts, read)
     total = read("total", parsing.parse_positive_count)
     constraints = Constraints(
         stage=texts.stage or None,
@@ -58,8 +75,8 @@ def understood(texts: ConstraintTexts, now: datetime) -> tuple[Constraints | Non
         total_samples=total if texts.total_unit == SAMPLES else None,
         total_epochs=total if texts.total_unit == EPOCHS else None,
         samples_per_epoch=_samples_per_epoch(texts, total, read),
-        budget_usd=read("budget", parse_money),
-        budget_usd_per_hour=read("budget_per_hour", parse_money),
+        budget_usd=read.usd("budget"),
+        budget_usd_per_hour=read.usd("budget_per_hour"),
         acquisition=texts.acquisition or None,
         regions=texts.regions,
         providers=texts.providers,
@@ -82,7 +99,7 @@ def understood(texts: ConstraintTexts, now: datetime) -> tuple[Constraints | Non
         residency=parsing.parse_names(texts.residency),
         datacenter_licence=texts.datacenter_licence,
         serving=_serving(texts, read),
-        economics=_economics(texts, read),
+        economics=_economics(texts, currency, read),
     )
     return (None, read.problems) if read.problems else (constraints, {})
 
@@ -117,21 +134,28 @@ def _serving(texts: ConstraintTexts, read: _Reader) -> ServingTarget | None:
     return None if target == ServingTarget() or texts.stage == "training" else target
 
 
-def _economics(texts: ConstraintTexts, read: _Reader) -> Economics:
+def _currency(texts: ConstraintTexts, read: _Reader) -> str:
+    """The currency; from now on amounts are read in it."""
     currency = read("currency", parsing.parse_currency) or DOLLAR
     rate = read("currency_per_usd", parsing.parse_positive)
-    if currency != DOLLAR and not texts.currency_per_usd.strip():
-        sentence = translate("ConstraintTexts", "How many {0} is one US dollar?").format(currency)
-        read.problems["currency_per_usd"] = sentence
+    if currency != DOLLAR:
+        read.currency_per_usd = rate
+        if not texts.currency_per_usd.strip():
+            sentence = translate("ConstraintTexts", "How many {0} is one US dollar?").format(currency)
+            read.problems["currency_per_usd"] = sentence
+    return currency
+
+
+def _economics(texts: ConstraintTexts, currency: str, read: _Reader) -> Economics:
     return Economics(
         currency=currency,
-        currency_per_usd=rate,
+        currency_per_usd=read("currency_per_usd", parsing.parse_positive),
         tax_share=read("tax", parsing.parse_percent) or 0.0,
-        electricity_usd_per_kwh=read("electricity", parsing.parse_amount),
+        electricity_usd_per_kwh=read.usd("electricity", parsing.parse_amount),
         power_usage_effectiveness=read("power_usage_effectiveness", _parse_effectiveness),
-        hosting_usd_per_kw_month=read("hosting", parse_money),
+        hosting_usd_per_kw_month=read.usd("hosting"),
         support_share_per_year=read("support", parsing.parse_percent),
-        staff_usd_per_year=read("staff", parse_money),
+        staff_usd_per_year=read.usd("staff"),
         finance_rate_per_year=read("finance", parsing.parse_percent),
         residual_share=read("residual", parsing.parse_percent),
         machine_share=read("machine", parsing.parse_percent),

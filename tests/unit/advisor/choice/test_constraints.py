@@ -147,7 +147,7 @@ def test_absurd_work_is_refused() -> None:
 
 
 def test_gpu_that_the_catalogue_does_not_know_is_said() -> None:
-    device = FootprintDevice(gpu=None, name="Voodoo 2", memory_bytes=8 * 2**20)
+    device = FootprintDevice(gpu=None, name="Voodoo 2", memory_bytes=8 * 2**30)
     found = advise(gpu_footprint(devices=(device,)), total_steps=1e6)
     assert any("Voodoo 2" in note for note in found.assumptions)
 

@@ -9,7 +9,8 @@ import pytest
 from gpuscope.advisor.job.estimate import estimate
 from gpuscope.domain.recommendation import Recommendation, Verdict
 from gpuscope.domain.serving import ServingTarget
-from tests.unit.advisor.advisor_jobs import advise, best
+from gpuscope.errors import UsageError
+from tests.unit.advisor.advisor_jobs import advise, best, gpu_footprint
 
 B = 10**9
 CHAT = ServingTarget(prompt_tokens=512, output_tokens=128, time_to_first_token_s=0.5, inter_token_latency_s=0.05)
@@ -103,3 +104,21 @@ def test_a_rented_slice_has_its_own_memory() -> None:
     ]
     assert slices  # a quarter of a card of 96 GB
     assert slices[0].memory.available_bytes == pytest.approx(24e9, rel=0.01)
+
+
+def test_a_load_beyond_all_cpu_machines_is_not_served_by_some_of_them() -> None:
+    found = advise(
+        estimate(7 * B, "fp16", "inference"), serving=ServingTarget(concurrent_users=1e9), acquisition="rent"
+    )
+    assert all(each.gpu is not None for each in found.candidates)
+
+
+def test_a_service_has_no_deadline() -> None:
+    with pytest.raises(UsageError, match="requests a second instead"):
+        advise(estimate(7 * B, "fp16", "inference"), deadline_s=3600.0, total_steps=10.0)
+
+
+def test_a_service_of_unknown_speed_asks_for_a_run() -> None:
+    found = advise(gpu_footprint("t4"), stage="inference", serving=ServingTarget(latency_s=0.05))
+    assert found.verdict is Verdict.IMPOSSIBLE
+    assert "Run the job once under gpuscope" in found.sentence
