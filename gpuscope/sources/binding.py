@@ -19,9 +19,6 @@ REQUIRED_NAMES = (
     "nvmlDeviceGetCurrentClocksEventReasons",
     "nvmlDeviceGetMigDeviceHandleByIndex",
     "nvmlLib",
-    "c_nvmlFieldValue_t",
-    "c_nvmlGpmMetricsGet_t",
-    "c_nvmlProcessInfo_v3_t",
 )
 """What nvidia-ml-py ≥ 12.560 has; packages called pynvml, and very old copies, lack some of it."""
 

@@ -10,13 +10,14 @@ import msgspec
 
 from gpuscope.domain.device import Device
 from gpuscope.domain.reasons import Reason
+from gpuscope.sources.calls import Getter
 from gpuscope.sources.driver import DRIVER_GONE, Driver, DriverError
 from gpuscope.sources.field_batch import FieldBatch
 from gpuscope.sources.field_groups import POWER_AVERAGE, POWER_INSTANT
 from gpuscope.sources.figures import Handle, number, thousandth
 from gpuscope.sources.link_limits import pcie_limit_bytes_per_s
 from gpuscope.sources.nvlink import link_count, link_version
-from gpuscope.sources.nvml_fields import CLOCK_GRAPHICS, CLOCK_MEMORY, CLOCK_SM, memory
+from gpuscope.sources.nvml_fields import CLOCK_GRAPHICS, CLOCK_MEMORY, CLOCK_SM, MEMORY_READING
 from gpuscope.sources.surroundings import Surroundings
 
 ENABLED = 1
@@ -79,13 +80,17 @@ def _power_range(end: int) -> Fact:
     return lambda driver, handle: thousandth(driver.call("nvmlDeviceGetPowerManagementLimitConstraints", handle)[end])
 
 
+def _memory_total(driver: Driver, handle: Handle) -> Any:
+    return Getter(driver, handle, MEMORY_READING).read(0.0)["memory_total_bytes"]
+
+
 def _threshold(kind: int) -> Fact:
     return _plain("nvmlDeviceGetTemperatureThreshold", kind)
 
 
 _GPU_FACTS: dict[str, Fact] = {
     "name": lambda driver, handle: str(driver.call("nvmlDeviceGetName", handle)),
-    "memory_total_bytes": lambda driver, handle: memory(driver, handle)()[0],
+    "memory_total_bytes": _memory_total,
     "pci_bus_id": _pci_bus_id,
     "compute_capability": _compute_capability,
     "power_averaged": _power_averaged,

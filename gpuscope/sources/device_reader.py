@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
 
 from gpuscope.domain.device import Device
 from gpuscope.domain.reasons import Reason
 from gpuscope.domain.sample import GpuSample
+from gpuscope.sources.calls import Getter
 from gpuscope.sources.driver import Driver
+from gpuscope.sources.fast_tier import FastTier
 from gpuscope.sources.field_groups import PlainFields, Power
-from gpuscope.sources.figures import Figure, Group, Tier
+from gpuscope.sources.figures import Figures, Group, Tier
 from gpuscope.sources.gpm import RATE_FIELDS, GpmPair
 from gpuscope.sources.gpu_processes import GpuProcesses, ProcessShares
 from gpuscope.sources.nvlink import NvlinkState
 from gpuscope.sources.nvml_devices import Found
-from gpuscope.sources.nvml_fields import MEMORY_READING, READINGS, Getter
+from gpuscope.sources.nvml_fields import MEMORY_READING, READINGS
 from gpuscope.sources.parts import Fans, PcieLink
 from gpuscope.sources.refusals import lasts
 from gpuscope.sources.sleeping import is_asleep, power_folder
@@ -58,29 +59,22 @@ class DeviceReader:
             DriverError: the device or the whole driver has gone; nothing else ends a reading.
         """
         start_s = time.monotonic()
-        figures: dict[str, Figure] = {}
-        for group in self._groups[tier]:
-            if group.fields and all(_is_there(figures, name) for name in group.fields):
-                continue  # another source has them all
-            for name, figure in group.read(start_s).items():
-                if not _is_there(figures, name):
-                    figures[name] = figure
+        groups = self._groups[tier]
+        figures = groups[0].read(start_s) if len(groups) == 1 else _merged(groups, start_s)
         if tier is Tier.MEDIUM:
             self._settle_pcie(figures)
-        values: dict[str, Any] = {}
-        unavailable: dict[str, Reason] = dict(self._elsewhere) if tier is Tier.MEDIUM else {}
-        for name, figure in figures.items():
-            if isinstance(figure, Reason):
-                unavailable[name] = self._surroundings.explain(name, figure)
-            else:
-                values[name] = figure
-                unavailable.pop(name, None)
+        unavailable: dict[str, Reason] = {}
+        if Reason in map(type, figures.values()):
+            missing = [name for name, figure in figures.items() if isinstance(figure, Reason)]
+            unavailable = {name: self._surroundings.explain(name, figures.pop(name)) for name in missing}
+        if tier is Tier.MEDIUM:
+            unavailable |= {name: reason for name, reason in self._elsewhere.items() if name not in figures}
         return GpuSample(
             uuid=self.device.uuid,
             unavailable=unavailable,
             read_start_s=start_s,
             read_end_s=time.monotonic(),
-            **values,
+            **figures,
         )
 
     def asleep(self) -> bool:
@@ -93,7 +87,7 @@ class DeviceReader:
             for group in groups:
                 group.close()
 
-    def _settle_pcie(self, figures: dict[str, Figure]) -> None:
+    def _settle_pcie(self, figures: Figures) -> None:
         """Where neither counters nor GPM give PCIe rates, the PCIE tier measures them and says what is missing."""
         if self.device.kind == "gpu":
             self.measures_pcie = any(lasts(figures.get(name)) for name in _PCIE_RATES)
@@ -106,9 +100,10 @@ def _groups_of_gpu(driver: Driver, found: Found) -> list[Group]:
     handle, device = found.handle, found.device
     shares = ProcessShares(driver, handle)
     nvlink = NvlinkState(driver, handle, device.nvlink_links or 0)
+    getters = [Getter(driver, handle, reading) for reading in READINGS]
     return [
-        *(Getter(driver, handle, reading) for reading in READINGS),
-        Power(driver, handle),
+        FastTier(driver, [getter for getter in getters if getter.tier is Tier.FAST], Power(driver, handle)),
+        *(getter for getter in getters if getter.tier is not Tier.FAST),
         PlainFields(driver, handle, Tier.MEDIUM),
         PlainFields(driver, handle, Tier.SLOW),
         PcieLink(driver, handle),
@@ -137,5 +132,17 @@ def _not_of_instances(groups: list[Group]) -> dict[str, Reason]:
     return {name: Reason.MIG_INSTANCE for name in ALL_FIELDS if name not in own}
 
 
-def _is_there(figures: dict[str, Figure], name: str) -> bool:
+def _merged(groups: list[Group], now_s: float) -> Figures:
+    """What the groups say, in their order: of a figure with several sources the first that has it."""
+    figures: Figures = {}
+    for group in groups:
+        if group.fields and all(_is_there(figures, name) for name in group.fields):
+            continue
+        for name, figure in group.read(now_s).items():
+            if not _is_there(figures, name):
+                figures[name] = figure
+    return figures
+
+
+def _is_there(figures: Figures, name: str) -> bool:
     return name in figures and not isinstance(figures[name], Reason)

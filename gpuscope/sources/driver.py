@@ -175,7 +175,7 @@ class Driver:
         Raises:
             DriverError: it failed, or this library does not have it.
         """
-        entry = self._entries.get(function) or self._entry(function)
+        entry = self._entries.get(function) or self.entry(function)
         self.calls += 1
         self.call_started_s = start_s = time.monotonic()
         code = entry(*arguments)
@@ -184,12 +184,23 @@ class Driver:
         if code:
             raise DriverError(code, function)
 
-    def _entry(self, function: str) -> Any:
+    def entry(self, function: str) -> Any:
+        """The library's function itself, for calls in a row: the caller sets `call_started_s`, and tells `account`.
+
+        Raises:
+            DriverError: this library does not have it.
+        """
         try:
             self._entries[function] = getattr(self.module.nvmlLib, function)
         except AttributeError:
             raise DriverError(FUNCTION_NOT_FOUND, function) from None
         return self._entries[function]
+
+    def account(self, calls: int, start_s: float) -> None:
+        """Calls in a row through `entry` have ended that began at a monotonic time."""
+        self.calls += calls
+        self.busy_s += time.monotonic() - start_s
+        self.call_started_s = None
 
     def first_offered(self, *calls: Callable[[], Any]) -> Any:
         """The answer of the first of several ways to ask that this driver offers.

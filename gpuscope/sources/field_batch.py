@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpuscope.domain.reasons import Reason
 from gpuscope.sources.driver import (
-    GONE,
     INVALID_ARGUMENT,
     Driver,
     DriverError,
@@ -15,13 +14,14 @@ from gpuscope.sources.driver import (
 )
 from gpuscope.sources.figures import Handle
 from gpuscope.sources.refusals import Refusals
+from gpuscope.sources.structures import FieldValue
 
 _MEMBERS = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
 """Of nvmlValue_t, by nvmlValueType_t."""
 _UNSIGNED_INT = 1
 _UNTOUCHED = 999
 """NVML_ERROR_UNKNOWN, set before each call: an entry that the driver leaves alone must not look like the last one."""
-_FUNCTION = "nvmlDeviceGetFieldValues"
+FUNCTION = "nvmlDeviceGetFieldValues"
 
 
 class Field(NamedTuple):
@@ -51,8 +51,9 @@ class FieldBatch:
         self._handle = handle
         self._fields = tuple(fields)
         self._refusals = Refusals()
+        self._resting: dict[Field, Answer] = {}
         self._asked: tuple[Field, ...] = ()
-        self._values = (driver.module.c_nvmlFieldValue_t * 0)()
+        self._entries = (FieldValue * 0)()
 
     def read(self, now_s: float) -> dict[Field, Answer]:
         """An answer to each field.
@@ -60,50 +61,57 @@ class FieldBatch:
         Raises:
             DriverError: the device or the whole driver has gone.
         """
-        answers: dict[Field, Answer] = {}
-        wanted = []
-        for field in self._fields:
-            reason = self._refusals.reason(field, now_s)
-            if reason is None:
-                wanted.append(field)
-            else:
-                answers[field] = Answer(reason)
-        if wanted:
-            answers |= self._ask(tuple(wanted), now_s)
+        reasons = {field: self._refusals.reason(field, now_s) for field in self._fields}
+        self._resting = {field: Answer(reason) for field, reason in reasons.items() if reason is not None}
+        wanted = tuple(field for field, reason in reasons.items() if reason is None)
+        if wanted != self._asked:
+            self._prepare(wanted)
+        if not wanted:
+            return dict(self._resting)
+        try:
+            self._driver.raw(FUNCTION, *self.arguments)
+        except DriverError as error:
+            reason = error.of_figure()
+            reason = Reason.NOT_SUPPORTED if error.code == INVALID_ARGUMENT else reason
+            answers = self._resting | dict.fromkeys(wanted, Answer(reason))
+        else:
+            answers = self.answers()
+        for field in wanted:
+            self._refusals.note(field, answers[field].value, now_s)
         return answers
 
-    def _ask(self, wanted: tuple[Field, ...], now_s: float) -> dict[Field, Answer]:
-        self._prepare(wanted)
-        try:
-            self._driver.raw(_FUNCTION, self._handle, len(wanted), self._values)
-        except DriverError as error:
-            if error.reason in GONE:
-                raise
-            reason = Reason.NOT_SUPPORTED if error.code == INVALID_ARGUMENT else error.reason
-            answers = {field: Answer(reason) for field in wanted}
-        else:
-            answers = {field: _answer(entry) for field, entry in zip(wanted, self._values, strict=True)}
-        for field, answer in answers.items():
-            self._refusals.note(field, answer.value, now_s)
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """Of the call that was last made."""
+        return self._handle, len(self._asked), self._entries
+
+    def answers(self) -> dict[Field, Answer]:
+        """What that call has left, and what is known of the fields that rest.
+
+        Raises:
+            DriverError: the device or the whole driver has gone.
+        """
+        answers = dict(self._resting)
+        for field, entry in zip(self._asked, self._entries, strict=True):
+            answers[field] = _answer(entry)
+            entry.nvmlReturn = _UNTOUCHED
         return answers
 
     def _prepare(self, wanted: tuple[Field, ...]) -> None:
-        if wanted != self._asked:
-            self._asked = wanted
-            self._values = (self._driver.module.c_nvmlFieldValue_t * len(wanted))()
-            for entry, field in zip(self._values, wanted, strict=True):
-                entry.fieldId, entry.scopeId = field
-        for entry in self._values:
+        self._asked = wanted
+        self._entries = (FieldValue * len(wanted))()
+        for entry, field in zip(self._entries, wanted, strict=True):
+            entry.fieldId, entry.scopeId = field
             entry.nvmlReturn = _UNTOUCHED
 
 
-def _answer(entry: object) -> Answer:
-    code = entry.nvmlReturn  # type: ignore[attr-defined] # a ctypes structure of the untyped binding
+def _answer(entry: FieldValue) -> Answer:
+    code = entry.nvmlReturn
     if code:
-        return Answer(refused(code, _FUNCTION))
-    kind = entry.valueType  # type: ignore[attr-defined] # as above
+        return Answer(refused(code, FUNCTION))
+    kind = entry.valueType
+    if kind == _UNSIGNED_INT:
+        return Answer(entry.value.uiVal, max(0, entry.timestamp), 2**32)
     if kind >= len(_MEMBERS):
         return Answer(Reason.UNKNOWN_ERROR)
-    value = getattr(entry.value, _MEMBERS[kind])  # type: ignore[attr-defined] # as above
-    modulus = 2**32 if kind == _UNSIGNED_INT else 2**64
-    return Answer(value, max(0, entry.timestamp), modulus)  # type: ignore[attr-defined] # as above
+    return Answer(getattr(entry.value, _MEMBERS[kind]), max(0, entry.timestamp))

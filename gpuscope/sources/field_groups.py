@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gpuscope.domain.reasons import Reason
+from gpuscope.sources.calls import Prepared
 from gpuscope.sources.driver import NOT_OFFERED, Driver, DriverError
-from gpuscope.sources.field_batch import Answer, Field, FieldBatch
+from gpuscope.sources.field_batch import FUNCTION, Answer, Field, FieldBatch
 from gpuscope.sources.figures import Figure, Figures, Handle, Tier, number, thousandth
 from gpuscope.sources.refusals import Refusals
 
@@ -132,18 +133,41 @@ class Power:
     fields = ("power_w", "power_instant_w")
 
     def __init__(self, driver: Driver, handle: Handle) -> None:
+        self._driver = driver
         self._batch = FieldBatch(driver, handle, [POWER_AVERAGE, POWER_INSTANT])
         self._other_way = OtherWay(driver, handle)
         self._renewed: dict[Field, tuple[int, float]] = {}
+        self._by_other_way = False
 
     def read(self, now_s: float) -> Figures:
         """`power_w` is the average where the chip makes one, else the instant; old drivers have one figure only."""
-        answers = self._batch.read(now_s)
-        average, instant = (self._fresh(field, answers[field], now_s) for field in (POWER_AVERAGE, POWER_INSTANT))
+        figures: Figures = {}
+        self._put(figures, self._batch.read(now_s), now_s)
+        return figures
+
+    @property
+    def prepared(self) -> Prepared | None:
+        """The call as it was last made; None where it is not all that there is to do."""
+        if self._by_other_way:
+            return None
+        return Prepared(FUNCTION, self._batch.arguments, self._take)
+
+    def rests(self, _: float) -> bool:
+        """Never: fields that are refused leave the call, which is made without them."""
+        return False
+
+    def _take(self, figures: Figures) -> None:
+        self._put(figures, self._batch.answers(), self._driver.call_started_s or 0.0)
+
+    def _put(self, figures: Figures, answers: dict[Field, Answer], now_s: float) -> None:
+        average = self._fresh(POWER_AVERAGE, answers[POWER_AVERAGE], now_s)
+        instant = self._fresh(POWER_INSTANT, answers[POWER_INSTANT], now_s)
         power = instant if average in NOT_OFFERED else average
-        if power in NOT_OFFERED:
+        self._by_other_way = power in NOT_OFFERED
+        if self._by_other_way:
             power = self._other_way.ask("usage", _USAGE, power, now_s)
-        return {"power_w": power, "power_instant_w": instant}
+        figures["power_w"] = power
+        figures["power_instant_w"] = instant
 
     def close(self) -> None:
         """Nothing is held."""
@@ -152,11 +176,11 @@ class Power:
         figure = _converted(answer, thousandth)
         if isinstance(figure, Reason) or not answer.driver_us:
             return figure
-        stamp, since_s = self._renewed.get(field, (0, now_s))
-        if stamp != answer.driver_us:
+        known = self._renewed.get(field)
+        if known is None or known[0] != answer.driver_us:
             self._renewed[field] = (answer.driver_us, now_s)
             return figure
-        return Reason.STALE if now_s - since_s > STALE_AFTER_S else figure
+        return Reason.STALE if now_s - known[1] > STALE_AFTER_S else figure
 
 
 _USAGE = _getter("nvmlDeviceGetPowerUsage", convert=thousandth)

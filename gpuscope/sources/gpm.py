@@ -8,13 +8,16 @@ from typing import Any
 
 from gpuscope.domain.reasons import Reason
 from gpuscope.domain.units import MIB
-from gpuscope.sources.driver import INVALID_ARGUMENT, NOT_OFFERED, Driver, DriverError, refused
+from gpuscope.sources.driver import INVALID_ARGUMENT, NOT_OFFERED, NOT_SUPPORTED, Driver, DriverError, refused
 from gpuscope.sources.figures import Figure, Figures, Handle, Tier, percent, rate
 from gpuscope.sources.refusals import Refusals
+from gpuscope.sources.structures import GpmMetricsGet, GpmSupport
 
 SHORTEST_S = 0.1
 """nvml.h asks for at least 100 ms between the two samples."""
 
+_VERSION = 1
+"""NVML_GPM_SUPPORT_VERSION and NVML_GPM_METRICS_GET_VERSION."""
 _PERCENTAGES = {
     "gpm_graphics_percent": 1,
     "sm_activity_percent": 2,
@@ -100,22 +103,18 @@ class GpmPair:
         """Ask whether the device has GPM and make the two samples, once."""
         if self._samples:
             return
-        module = self._driver.module
-        support = module.c_nvmlGpmSupport_t()
-        support.version = module.NVML_GPM_SUPPORT_VERSION
+        support = GpmSupport(version=_VERSION)
         self._driver.raw("nvmlGpmQueryDeviceSupport", self._gpu, ctypes.byref(support))
         if not support.isSupportedDevice:
-            raise DriverError(module.NVML_ERROR_NOT_SUPPORTED, "nvmlGpmQueryDeviceSupport")
+            raise DriverError(NOT_SUPPORTED, "nvmlGpmQueryDeviceSupport")
         try:
-            for sample in (module.c_nvmlGpmSample_t(), module.c_nvmlGpmSample_t()):
+            for sample in (ctypes.c_void_p(), ctypes.c_void_p()):
                 self._driver.raw("nvmlGpmSampleAlloc", ctypes.byref(sample))
                 self._samples.append(sample)
         except DriverError:
             self.close()
             raise
-        self._request = module.c_nvmlGpmMetricsGet_t()
-        self._request.version = module.NVML_GPM_METRICS_GET_VERSION
-        self._request.numMetrics = len(_METRICS)
+        self._request = GpmMetricsGet(version=_VERSION, numMetrics=len(_METRICS))
         for entry, metric in zip(self._request.metrics, _METRICS.values(), strict=False):
             entry.metricId = metric
 

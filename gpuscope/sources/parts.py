@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from gpuscope.domain.reasons import Reason
+from gpuscope.sources.calls import Getter, Reading, one_number
 from gpuscope.sources.driver import Driver, DriverError
 from gpuscope.sources.figures import Figures, Handle, Tier, number
 from gpuscope.sources.link_limits import pcie_limit_bytes_per_s
-from gpuscope.sources.nvml_fields import Getter, Reading, one_number
 from gpuscope.sources.refusals import Refusals
 
-_GENERATION = Reading(Tier.MEDIUM, ("pcie_generation",), one_number("nvmlDeviceGetCurrPcieLinkGeneration"))
-_WIDTH = Reading(Tier.MEDIUM, ("pcie_width",), one_number("nvmlDeviceGetCurrPcieLinkWidth"))
-_FAN = Reading(Tier.SLOW, ("fan_percent",), one_number("nvmlDeviceGetFanSpeed"))
+_GENERATION = Reading(
+    Tier.MEDIUM, ("pcie_generation",), (one_number("pcie_generation", "nvmlDeviceGetCurrPcieLinkGeneration"),)
+)
+_WIDTH = Reading(Tier.MEDIUM, ("pcie_width",), (one_number("pcie_width", "nvmlDeviceGetCurrPcieLinkWidth"),))
+_FAN = Reading(Tier.SLOW, ("fan_percent",), (one_number("fan_percent", "nvmlDeviceGetFanSpeed"),))
 
 
 class PcieLink:

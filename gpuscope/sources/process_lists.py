@@ -16,18 +16,13 @@ from gpuscope.sources.driver import (
     DriverError,
 )
 from gpuscope.sources.figures import NOT_AVAILABLE, Handle
+from gpuscope.sources.structures import Process, ProcessShare, ProcessV1
 
 ROOM = 64
 """Processes that a list is made for at first; it grows when there are more."""
 MOST_ROOM = 65536
 MOST_PID = 2**22
 """PID_MAX_LIMIT of 64-bit Linux (include/linux/threads.h)."""
-
-
-class _ProcessV1(ctypes.Structure):
-    """nvmlProcessInfo_v1_t: drivers before 470."""
-
-    _fields_ = (("pid", ctypes.c_uint), ("usedGpuMemory", ctypes.c_ulonglong))
 
 
 class Entry(NamedTuple):
@@ -71,10 +66,9 @@ class ProcessList:
     def __init__(self, driver: Driver, handle: Handle, kind: str) -> None:
         self._driver = driver
         self._handle = handle
-        newest = driver.module.c_nvmlProcessInfo_v3_t  # v2 has the same form
         name = f"nvmlDeviceGet{kind}RunningProcesses"
-        self._ways = [(f"{name}_v3", newest), (f"{name}_v2", newest), (name, _ProcessV1)]
-        self._buffer = Buffer(newest)
+        self._ways = [(f"{name}_v3", Process), (f"{name}_v2", Process), (name, ProcessV1)]
+        self._buffer = Buffer(Process)
 
     def read(self, memory_total_bytes: int | None) -> list[Entry] | Reason:
         """The processes, by the newest function that this driver has; SCRAMBLED when they cannot be right.
@@ -104,7 +98,7 @@ class Shares:
     def __init__(self, driver: Driver, handle: Handle) -> None:
         self._driver = driver
         self._handle = handle
-        self._buffer = Buffer(driver.module.c_nvmlProcessUtilizationSample_t)
+        self._buffer = Buffer(ProcessShare)
         self._newest_us = 0
         self._asked = False
 

@@ -13,6 +13,7 @@ from gpuscope.domain.sample import SourceEvent
 from gpuscope.sources.device_facts import XID_EVENT
 from gpuscope.sources.driver import TIMEOUT, Driver, DriverError
 from gpuscope.sources.figures import Handle
+from gpuscope.sources.structures import EventData
 from gpuscope.sources.xid import xid_sentence
 
 WAIT_MS = 250
@@ -44,8 +45,7 @@ class XidWatcher:
         self.pause()
         if not handles:
             return
-        module = self._driver.module
-        events = module.c_nvmlEventSet_t()
+        events = ctypes.c_void_p()
         uuids: dict[int, str] = {}
         with contextlib.suppress(DriverError):
             self._driver.raw("nvmlEventSetCreate", ctypes.byref(events))
@@ -78,7 +78,7 @@ class XidWatcher:
         return not self._thread.is_alive()
 
     def _run(self) -> None:
-        data = self._driver.module.c_nvmlEventData_t()
+        data = EventData()
         while True:
             with self._state:
                 self._state.wait_for(lambda: self._stopping or self._set is not None)
@@ -93,7 +93,7 @@ class XidWatcher:
             with self._state:
                 self._waiting = False
                 self._state.notify_all()
-                uuid = self._uuids.get(_address(data.device)) if code == 0 else None
+                uuid = self._uuids.get(data.device or 0) if code == 0 else None
                 if code not in {0, TIMEOUT}:  # a lost GPU answers at once, again and again
                     self._state.wait_for(lambda: self._stopping, timeout=AFTER_ERROR_S)
             if code == 0 and data.eventType & XID_EVENT:

@@ -67,6 +67,18 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BackOff, "LAST_S", 0.0)
 
 
+@pytest.fixture
+def _without_topology(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its calls are tried apart: of 33 GPUs there are 528 pairs."""
+    monkeypatch.setattr("gpuscope.sources.nvml.machine_topology", lambda *_: None)
+
+
+TOPOLOGY_FUNCTIONS = (
+    "nvmlDeviceGetTopologyCommonAncestor", "nvmlDeviceGetP2PStatus", "nvmlDeviceGetNvLinkRemotePciInfo_v2",
+    "nvmlDeviceGetNvLinkRemoteDeviceType", "nvmlDeviceGetNvLinkState",
+)  # fmt: skip
+
+
 def add(scenario: Scenario, profile: dict[str, Any], function: str) -> Gpu:
     """A GPU of a profile, split if it is, and without field values where the function is only asked then."""
     gpu = scenario.add_gpu(profile)
@@ -105,6 +117,7 @@ def check(sample: GpuSample, well: GpuSample, what: str) -> None:
             assert value in {wanted, another_way.get(name)}, f"{what}: {name} is {value}, not {wanted}"
 
 
+@pytest.mark.usefixtures("_without_topology")
 @pytest.mark.parametrize(("function", "profile"), CASES, ids=[f"{name}-{profile['name']}" for name, profile in CASES])
 def test_every_code_of_a_device_function(
     function: str, profile: dict[str, Any], nvml_in_process: MakeWorld, open_source: OpenSource
@@ -122,6 +135,22 @@ def test_every_code_of_a_device_function(
         for scope, wanted in zip((gpu, *gpu.instances), (well, *well.instances), strict=True):
             if scope.values["uuid"] in samples:  # it could be opened
                 check(samples[scope.values["uuid"]], samples[wanted.values["uuid"]], f"{function} with {code}")
+
+
+@pytest.mark.parametrize("function", TOPOLOGY_FUNCTIONS)
+def test_every_code_of_a_function_for_the_topology(
+    function: str, nvml_in_process: MakeWorld, open_source: OpenSource
+) -> None:
+    """It is a picture beside the figures, all of which stay."""
+    for code in CODES:
+        scenario = Scenario()
+        gpus = [scenario.add_gpu(H100_SXM) for _ in range(2)]
+        scenario.rule(function, error=code)
+        nvml_in_process(scenario)
+        source = open_source()
+        samples = Everything(source).read()
+        source.close()
+        assert [samples[gpu.values["uuid"]].power_w for gpu in gpus] == [540, 540]
 
 
 @pytest.mark.parametrize("function", SYSTEM_FUNCTIONS)
@@ -157,7 +186,7 @@ def test_the_lists_of_functions_are_whole(nvml_in_process: MakeWorld, open_sourc
         readings(source)
         source.close()
         called |= set(world.counts())
-    tried = {*SYSTEM_FUNCTIONS, *(name for name, _ in CASES)}
+    tried = {*SYSTEM_FUNCTIONS, *TOPOLOGY_FUNCTIONS, *(name for name, _ in CASES)}
     assert called <= tried, called - tried
 
 
