@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -20,6 +21,8 @@ from gpuscope.ui.import_progress import ImportProgressBar, ImportState
 
 SHOW_AFTER_MS = 1000
 """What is read sooner needs no bar."""
+PASTED_NAME = "pasted.txt"
+"""Sessions are called after their files."""
 LOOK_MS = 100
 """How often the bar moves."""
 
@@ -57,6 +60,7 @@ class LogImport(QObject):
         self._read = read or read_files
         self._files: list[Path] = []
         self._looked_at: frozenset[Path] = frozenset()
+        self._pasted: TemporaryDirectory[str] | None = None
         self._state = ImportState()
         self.bar = ImportProgressBar(parent)
         self.bar.cancel_requested.connect(self.cancel)
@@ -88,6 +92,14 @@ class LogImport(QObject):
         self._files, self._looked_at = list(files), frozenset()
         self._begin()
 
+    def take_text(self, text: str) -> None:
+        """Import a pasted text; it is kept in a file of its own until something else is taken."""
+        folder = TemporaryDirectory(prefix="gpuscope-")
+        path = Path(folder.name) / PASTED_NAME
+        path.write_text(text, encoding="utf-8", errors="replace")
+        self.take([path])
+        self._pasted = folder
+
     def cancel(self) -> None:
         """Stop reading; nothing of it is left."""
         if self.busy:
@@ -99,6 +111,7 @@ class LogImport(QObject):
         self._state.cancelled = True
         self._work.forget()
         self._end()
+        self._drop_pasted()
         if self.dialog is not None:
             self.dialog.close()
 
@@ -120,8 +133,15 @@ class LogImport(QObject):
         self._look.stop()
         self.bar.put_away()
 
+    def _drop_pasted(self) -> None:
+        if self._pasted is not None:
+            self._pasted.cleanup()
+            self._pasted = None
+
     def _on_read(self, found: Found) -> None:
         self._end()
+        if not isinstance(found, UnknownTable):
+            self._drop_pasted()
         if isinstance(found, OutOfMemoryText):
             self.out_of_memory.emit(found.text)
         elif isinstance(found, UnknownTable):
@@ -131,6 +151,7 @@ class LogImport(QObject):
 
     def _on_failed(self, sentence: str) -> None:
         self._end()
+        self._drop_pasted()
         self.failed.emit(sentence)
 
     def _ask_columns(self, table: UnknownTable) -> None:
@@ -148,6 +169,8 @@ class LogImport(QObject):
             say_what_it_is(table, dialog.meanings())
             self._looked_at |= {table.path}
             self._begin()
+        else:
+            self._drop_pasted()
 
 
 def read_files(files: Sequence[Path], looked_at: frozenset[Path], progress: ImportProgress) -> Found:

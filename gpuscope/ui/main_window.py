@@ -142,6 +142,7 @@ class MainWindow(QMainWindow):
         self.run_panel.open_requested.connect(session.open)
         self._drop.dropped.connect(session.open)
         self._drop.logs_dropped.connect(self.log_import.take)
+        self._drop.text_pasted.connect(self.log_import.take_text)
         self.log_import.started.connect(self.say)
         self.log_import.imported.connect(session.open)
         self.cluster.opened.connect(session.open)

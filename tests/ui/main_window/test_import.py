@@ -184,3 +184,23 @@ def test_a_table_that_is_not_confirmed_is_not_imported(qtbot: QtBot, window: Mai
     assert window.log_import.dialog is None
     assert not window.log_import.busy
     assert not list((tmp_path / "sessions").glob("own*"))
+
+
+def test_a_pasted_log_becomes_a_session(qtbot: QtBot, window: MainWindow, log: Path) -> None:
+    QApplication.clipboard().setText(log.read_text(encoding="utf-8"))
+    with qtbot.waitSignal(window.session.loaded, timeout=WAIT_MS):
+        qtbot.keyClick(window, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert [device.name for device in window.monitor_panel.model.devices] == ["NVIDIA L4"]
+
+
+def test_pasted_files_are_taken_as_if_they_were_dropped_and_nothing_is_nothing(
+    qtbot: QtBot, window: MainWindow, log: Path
+) -> None:
+    QApplication.clipboard().clear()
+    qtbot.keyClick(window, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert not window.log_import.busy
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(log))])
+    QApplication.clipboard().setMimeData(data)
+    with qtbot.waitSignal(window.session.loaded, timeout=WAIT_MS):
+        qtbot.keyClick(window, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
