@@ -20,12 +20,12 @@ from gpuscope.importers.monitors import (
     vendor_json,
     wide_logs,
 )
+from gpuscope.importers.notes import add_open_end
 from gpuscope.importers.nsight import database as sqlite_file
 from gpuscope.importers.nsight import sqlite_export
 from gpuscope.importers.nsight.own_formats import what_to_do
 from gpuscope.importers.out_of_memory.find import find_messages
 from gpuscope.importers.pytorch import key_averages, kineto, memory_summary, memory_timeline, snapshot
-from gpuscope.importers.notes import add_open_end
 from gpuscope.importers.reading import Note, Progress, Reading
 from gpuscope.importers.sense import add_findings
 from gpuscope.importers.smi import apps_csv, dmon, pmon, q_text, q_xml, query_csv, table
@@ -101,6 +101,11 @@ READERS: tuple[Reader, ...] = (
     Reader(loose_json.DESCRIPTION, loose_json.recognises, loose_json.read, most_bytes=_MOST_JSON),
 )
 """In this order: the first that recognises a file reads it."""
+_NOT_OF_LINES = frozenset({
+    q_xml.KIND, kineto.KIND, memory_timeline.KIND, gpustat.JSON_KIND, prometheus.API_KIND, nvtop.KIND,
+    vendor_json.ROCM_KIND, vendor_json.AMD_KIND, loose_json.KIND,
+})  # fmt: skip
+"""Kinds of text whose ends of lines mean nothing."""
 
 
 def read(
@@ -122,7 +127,7 @@ def read(
     reader, head = _reader_of(data)
     if reader is not None:
         reading = _read_by(reader, data, progress)
-        if _is_of_lines(reader, data, head):
+        if reader.recognises is not _no_text and reading.kind not in _NOT_OF_LINES and not is_gzip(data):
             add_open_end(reading, data)
         return _with_findings(reading)
     advice = what_to_do(name)
@@ -149,11 +154,6 @@ def _reader_of(data: Content) -> tuple[Reader | None, str]:
     head, _ = decode(head_of(data, _HEAD_BYTES))
     ends = data[:] if len(data) <= 2 * _HEAD_BYTES else data[:_HEAD_BYTES] + data[len(data) - _TAIL_BYTES :]
     return next((each for each in READERS if each.recognises_bytes(ends) or each.recognises(head)), None), head
-
-
-def _is_of_lines(reader: Reader, data: Content, head: str) -> bool:
-    """Whether each line of a file says something by itself, unlike those of JSON and XML."""
-    return reader.recognises is not _no_text and not is_gzip(data) and head.lstrip()[:1] not in {"{", "[", "<"}
 
 
 def _read_by(reader: Reader, data: Content, progress: Progress | None) -> Reading:
