@@ -11,8 +11,6 @@ NOT_ROWS = "Lines that are no rows of this table were left out."
 OTHER_WIDTH = "Rows have another number of columns than their heading and were left out."
 NO_TIMES = Note(code="missing", sentence="The rows have no time stamps: they are in order, a second apart.")
 
-_LINE_END_BYTES = 4
-"""In UTF-16 an end of line is two bytes, or four."""
 _USUAL_ENCODINGS = frozenset({"utf-8", "ascii"})
 
 
@@ -52,13 +50,14 @@ def one_moment(what: str) -> Note:
     return Note(code="missing", sentence=f"{what} has no time: it counts as one moment.")
 
 
-_LAST_ROW = "The last row"
+_SAID = ("The last ", "cut there", "ends early")
+"""Words of notes that tell it already."""
 
 
 def add_open_end(reading: Reading, data: Content) -> None:
     """Say that a file of lines ends within one, where its reader did not: what that line tells may be cut."""
-    ends = data[max(0, len(data) - _LINE_END_BYTES) : len(data)]
-    if not ends or b"\n" in ends or b"\r" in ends:
+    ends = data[max(0, len(data) - 2) : len(data)]
+    if not ends or ends.rstrip(b"\0")[-1:] in {b"\n", b"\r"}:  # NUL: the second half of an end of line in UTF-16
         return
-    if not any(note.code == "lost" and note.sentence.startswith(_LAST_ROW) for note in reading.notes):
+    if not any(note.code == "lost" and any(word in note.sentence for word in _SAID) for note in reading.notes):
         reading.notes.append(Note(code="lost", sentence="The file ends within a line: its last figures may be cut."))
