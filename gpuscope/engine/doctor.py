@@ -13,12 +13,17 @@ from pathlib import Path
 
 from gpuscope import __version__, paths
 from gpuscope.domain.base import Value
+from gpuscope.domain.device import Host
+from gpuscope.domain.host_capacity import host_capacity
+from gpuscope.domain.reasons import REASON_SENTENCES, Reason
+from gpuscope.domain.sample import HostSample
 from gpuscope.domain.topology import Topology
 from gpuscope.domain.units import GIB, format_bytes
 from gpuscope.engine.advise import catalogue
 from gpuscope.errors import GpuscopeError
 from gpuscope.runner.interpreters import find_interpreters
 from gpuscope.sources.diagnose import NvmlReport, nvml_report
+from gpuscope.sources.host import HostSource, read_host
 from gpuscope.store.schema import on_network_file_system
 
 SCHEMA = "gpuscope.doctor/1"
@@ -40,11 +45,22 @@ LITTLE_SPACE_BYTES = GIB
 """About a day of eight GPUs at 10 Hz."""
 
 
+HOST_FIGURES = {
+    "cpu_frequency_mhz": "frequencies",
+    "cpu_temperature_c": "temperatures of the processor",
+    "cpu_pressure_some_avg10_percent": "pressure-stall information",
+    "memory_bandwidth_bytes_per_s": "memory bandwidth",
+}
+"""Of the host's figures, those that many machines do not offer."""
+MENDABLE = frozenset({Reason.RESCTRL_NOT_MOUNTED, Reason.SYSTEM_REFUSES})
+
+
 class Check(Value, frozen=True, kw_only=True):
     """One thing that was looked at."""
 
     name: str
-    """Stable key: gpuscope, packages, catalogue, nvidia, interpreters, sessions_folder, state_folder or display."""
+    """Stable key: gpuscope, packages, catalogue, nvidia, host, interpreters, sessions_folder, state_folder or
+    display."""
     ok: bool | None
     """None: not there, and gpuscope does without it."""
     detail: str
@@ -74,6 +90,7 @@ def examine() -> Examination:
         _check_packages(),
         _check_catalogue(),
         _check_nvidia(nvidia),
+        check_host(read_host(), HostSource().sample()),
         _check_interpreters(),
         _check_folder("sessions_folder"),
         _check_folder("state_folder"),
@@ -130,6 +147,23 @@ def _check_nvidia(report: NvmlReport) -> Check:
     names = ", ".join(device.name for device in report.devices)
     detail = f"Driver {report.driver_version or 'unknown'}, {binding}, {len(report.devices)} GPUs: {names}."
     return Check(name="nvidia", ok=True, detail=detail)
+
+
+def check_host(host: Host, sample: HostSample) -> Check:
+    """What the machine offers to the work, and which figures it does not give."""
+    capacity = host_capacity(sample, host.threads)
+    parts = [host.cpu_name or "unknown processor"]
+    if capacity.cpus is not None:
+        parts.append(f"{capacity.cpus:g} CPUs" + (" (limited)" if capacity.cpus_are_limited else ""))
+    if capacity.memory_total_bytes is not None:
+        limited = " (limited)" if capacity.memory_is_limited else ""
+        parts.append(f"{format_bytes(capacity.memory_total_bytes)} of memory{limited}")
+    missing = {label: sample.unavailable[name] for name, label in HOST_FIGURES.items() if name in sample.unavailable}
+    detail = f"{', '.join(parts)}."
+    if missing:
+        detail += f" Not to be had here: {', '.join(missing)}."
+    mendable = [reason for reason in missing.values() if reason in MENDABLE]
+    return Check(name="host", ok=True, detail=detail, remedy=REASON_SENTENCES[mendable[0]] if mendable else "")
 
 
 def _check_interpreters() -> Check:

@@ -63,6 +63,13 @@ def test_how_gpus_are_connected_is_shown(use_nvml_scenario: MakeWorld) -> None:
     assert [part["name"] for part in topology["parts"] if part["kind"] == "gpu"] == ["GPU0", "GPU1"]
 
 
+def test_the_host_and_what_it_does_not_offer() -> None:
+    host = checks()["host"]
+    assert host["ok"] is True
+    assert " CPUs" in host["detail"]
+    assert " of memory" in host["detail"]
+
+
 def test_missing_driver_is_no_failure_and_says_what_to_do(use_nvml_scenario: MakeWorld) -> None:
     scenario = Scenario()
     scenario.system.values["init"] = NvmlError(DRIVER_NOT_LOADED)
@@ -100,6 +107,7 @@ def test_text_has_a_line_a_check_and_remedies_below() -> None:
     assert done.returncode == 0, done.stdout
     names = [line.split()[0] for line in done.stdout.splitlines() if not line.startswith(" ")]
     assert names == [
-        "gpuscope", "packages", "catalogue", "nvidia", "interpreters", "sessions_folder", "state_folder", "display",
+        "gpuscope", "packages", "catalogue", "nvidia", "host", "interpreters", "sessions_folder", "state_folder",
+        "display",
     ]  # fmt: skip
     assert "→" in done.stdout
