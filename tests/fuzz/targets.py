@@ -63,13 +63,14 @@ def _seeds_of(reader: Reader) -> tuple[bytes, ...]:
     Raises:
         LookupError: there is none: it has to be written into seeds.py.
     """
-    found = tuple(data for data in seeds.logs() if _recognises(reader, data))
+    found = tuple(data for data in seeds.logs() if recognises(reader, data))
     if not found:
         raise LookupError(f"No file to damage for the reader of {reader.description}.")
     return found
 
 
-def _recognises(reader: Reader, data: bytes) -> bool:
+def recognises(reader: Reader, data: bytes) -> bool:
+    """Whether a file is for a reader."""
     return reader.recognises_bytes(data) or reader.recognises(decode(head_of(data, 65536))[0])
 
 

@@ -96,9 +96,11 @@ def _point(line: str) -> _Point | None:
         return None
     name, labels, rest = match.groups()
     parts = (rest or "").split()
+    if not parts:
+        return None  # a line that is cut, before its labels end or behind them
     time = parse_cell(parts[1])[0] if len(parts) > 1 else Cell(math.nan, Reason.NO_DATA)
     wall_s = None if time.reason else time.value / 1000
-    return _Point(name, _labels(labels or ""), wall_s, parse_cell(parts[0] if parts else "")[0])
+    return _Point(name, _labels(labels or ""), wall_s, parse_cell(parts[0])[0])
 
 
 def _labels(text: str) -> dict[str, str]:

@@ -114,7 +114,7 @@ def _tables(lines: list[str]) -> Iterator[list[_Row]]:
         elif state == "heading":
             heading = [line[begin:end].strip() for begin, end in spans]
             state = "heading" if "Name" in heading else "outside"
-        elif state == "rows" and len(rows) < _MOST_ROWS:
+        elif state == "rows" and len(rows) < _MOST_ROWS and line.strip("- "):  # a rule that is cut is no row
             cells = [line[begin:end].strip() for begin, end in spans]
             rows.append(_Row(dict(zip(heading, cells, strict=False))))
     if rows:
