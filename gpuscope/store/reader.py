@@ -37,7 +37,7 @@ from gpuscope.store.writer import tidy
 
 T = TypeVar("T")
 
-_DAMAGE = (*UNREADABLE, msgspec.MsgspecError, TypeError, ValueError)
+_DAMAGE = (*UNREADABLE, msgspec.MsgspecError, TypeError, ValueError, OverflowError)
 """What a value that was damaged or made up raises when it is read; TypeError: NULL or a text in the place of bytes."""
 
 _EVIDENCE = (
@@ -172,7 +172,9 @@ class SessionReader:
         """`outcome`, `footprint` or `recommendation`; None when there is none (yet) or it is damaged."""
         try:
             row = self._connection.execute("SELECT data FROM documents WHERE kind=?", (kind,)).fetchone()
-            return None if row is None else msgspec.json.decode(row[0], type=type_)
+            value = None if row is None else msgspec.json.decode(row[0], type=type_)
+            msgspec.msgpack.encode(value)  # which has no whole numbers beyond 64 bits
+            return value
         except _DAMAGE:
             self._note_damage(f"the stored {kind}")
             return None
