@@ -20,7 +20,7 @@ from gpuscope.advisor.catalogue.specs import CatalogueOffer
 from gpuscope.advisor.choice.advisor import Advisor
 from gpuscope.advisor.mix.advising import recommend_mix
 from gpuscope.advisor.mix.jobs import AskedJob
-from gpuscope.domain.base import from_json
+from gpuscope.domain.base import from_json, to_msgpack
 from gpuscope.domain.footprint import SCHEMA, Footprint
 from gpuscope.domain.mix import MixRecommendation
 from gpuscope.domain.recommendation import Constraints, Recommendation
@@ -166,8 +166,11 @@ def read_footprint(path: Path) -> Footprint:
     """
     try:
         footprint = from_json(read_bounded(path, _LARGEST_DOCUMENT), Footprint)
+        to_msgpack(footprint)  # which has no whole numbers beyond 64 bits
     except msgspec.MsgspecError as error:
         raise UsageError(f"{path} is not a footprint: {error}.") from error
+    except OverflowError as error:
+        raise UsageError(f"{path} is not a footprint: a number in it is larger than any figure of a job.") from error
     if footprint.schema != SCHEMA:
         raise UsageError(f"{path} has the schema {footprint.schema!r}; this gpuscope reads {SCHEMA!r}.")
     return footprint
