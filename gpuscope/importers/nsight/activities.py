@@ -10,6 +10,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -77,31 +78,34 @@ class Activities:
     def _kernels(self) -> None:
         name = self._database.first_of(KERNELS, "demangledName", "shortName", "nameId", "name")
         short = self._database.first_of(KERNELS, "shortName") or name
-        for row in self._timed(KERNELS, "deviceId", "globalPid", "correlationId", name, short):
-            self._add_work("kernel", row, self._string(row[5]) or self._string(row[6]) or "kernel without a name")
+        rows = self._timed(KERNELS, "deviceId", "globalPid", "correlationId", name, short)
+        self._add_work("kernel", rows, lambda row: self._string(row[5]) or self._string(row[6]) or "unnamed kernel")
 
     def _copies(self) -> None:
-        for row in self._timed(COPIES, "deviceId", "globalPid", "correlationId", "copyKind", "bytes"):
-            kind = _COPY_KINDS.get(row[5], "other")
-            self._add_work("copy", row, f"[CUDA memcpy {kind}]")
+        rows = self._timed(COPIES, "deviceId", "globalPid", "correlationId", "copyKind", "bytes")
+        self._add_work("copy", rows, lambda row: f"[CUDA memcpy {_COPY_KINDS.get(row[5], 'other')}]")
+        for row in rows:
             if row[5] == _HOST_TO_DEVICE and isinstance(row[6], int) and row[6] > 0:
                 self.host_to_device[self._pid(row[3])].append((row[0] / 1000, row[6]))
 
     def _sets(self) -> None:
-        for row in self._timed(SETS, "deviceId", "globalPid", "correlationId"):
-            self._add_work("set", row, "[CUDA memset]")
+        rows = self._timed(SETS, "deviceId", "globalPid", "correlationId")
+        self._add_work("set", rows, lambda _: "[CUDA memset]")
 
     def _graphs(self) -> None:
         """Whole CUDA graphs, where their kernels were not recorded one by one (`--cuda-graph-trace=graph`)."""
-        for row in self._timed(GRAPHS, "deviceId", "globalPid", "correlationId"):
-            self._add_work("kernel", row, "CUDA graph")
+        rows = self._timed(GRAPHS, "deviceId", "globalPid", "correlationId")
+        self._add_work("kernel", rows, lambda _: "CUDA graph")
 
     def _calls(self) -> None:
-        for start, end, thread, correlation, name in self._timed(CALLS, "globalTid", "correlationId", "nameId"):
+        by_thread: dict[Any, list[Row]] = defaultdict(list)
+        for row in self._timed(CALLS, "globalTid", "correlationId", "nameId"):
+            by_thread[row[2]].append(row)
+        for thread, rows in by_thread.items():
             columns = self.of_process[self._pid(thread)]
-            number = columns.names[self._string(name) or "call"]
-            _extend(columns, columns.launches, start, end, number, columns.threads[thread])
-            columns.launches.correlation.append(_correlation(correlation))
+            names = [columns.names[self._string(row[4]) or "call"] for row in rows]
+            _extend(columns, columns.launches, rows, names, columns.threads[thread])
+            columns.launches.correlation.extend(_correlation(row[3]) for row in rows)
 
     def _ranges(self) -> None:
         text = self._database.first_of(RANGES, "text")
@@ -110,7 +114,7 @@ class Activities:
             name = plain if isinstance(plain, str) and plain else self._string(stored)
             if name:
                 columns = self.of_process[self._pid(thread)]
-                _add_range(columns, start, end, columns.threads[thread], name)
+                _add_range(columns, (start, end), columns.threads[thread], name)
 
     def _allocations(self) -> None:
         """What processes took from the driver (`--cuda-memory-usage=true`); for PyTorch that is what it reserved."""
@@ -142,14 +146,18 @@ class Activities:
     def _or_null(self, table: str, column: str | None) -> str:
         return f'"{column}"' if column is not None and self._database.has(table, column) else "NULL"
 
-    def _add_work(self, kind: str, row: Row, name: str) -> None:
-        start, end, device, pid, correlation = row[:5]
-        columns = self.of_process[self._pid(pid)]
-        index = self.gpus.physical(pid_of(pid), device if _is_device(device) else 0)
-        spans = columns.device_work.setdefault((index, kind), Spans())
-        _extend(columns, spans, start, end, columns.names[name[:_MOST_NAME]], NO_NUMBER)
-        spans.correlation.append(_correlation(correlation))
-        spans.external.append(NO_NUMBER)
+    def _add_work(self, kind: str, rows: list[Row], name_of: Callable[[Row], str]) -> None:
+        """Take in rows of start, end, device, process, correlation and more."""
+        groups: dict[tuple[Any, Any], list[Row]] = defaultdict(list)
+        for row in rows:
+            groups[row[3], row[2]].append(row)
+        for (pid, device), mine in groups.items():
+            columns = self.of_process[self._pid(pid)]
+            index = self.gpus.physical(pid_of(pid), device if _is_device(device) else 0)
+            spans = columns.device_work.setdefault((index, kind), Spans())
+            _extend(columns, spans, mine, [columns.names[name_of(row)[:_MOST_NAME]] for row in mine], NO_NUMBER)
+            spans.correlation.extend(_correlation(row[4]) for row in mine)
+            spans.external.extend([NO_NUMBER] * len(mine))
 
     def _pid(self, global_id: object) -> int:
         return pid_of(global_id) if self._tells_processes else 0
@@ -159,25 +167,26 @@ class Activities:
         return value if isinstance(value, str) else self._strings.get(value) if isinstance(value, int) else None
 
 
-def _add_range(columns: TraceColumns, start: int, end: int, thread: int, name: str) -> None:
+def _add_range(columns: TraceColumns, bounds: Row, thread: int, name: str) -> None:
     operator = _OPERATOR.match(name)
     if operator is None:
-        _extend(columns, columns.annotations, start, end, columns.names[name[:_MOST_NAME]], thread)
+        _extend(columns, columns.annotations, [bounds], [columns.names[name[:_MOST_NAME]]], thread)
         return
     sizes = _SIZES.search(name)
     key = (operator.group(1), _shapes(sizes.group(1)) if sizes else b"", b"", b"")
-    _extend(columns, columns.operators, start, end, columns.operator_keys[key], thread)
+    _extend(columns, columns.operators, [bounds], [columns.operator_keys[key]], thread)
     columns.operators.external.append(NO_NUMBER)
 
 
-def _extend(columns: TraceColumns, spans: Spans, start: int, end: int, key: int, thread: int) -> None:
-    spans.start_us.append(start / 1000)
-    spans.duration_us.append((end - start) / 1000)
-    spans.key.append(key)
-    spans.thread.append(thread)
-    columns.events += 1
-    columns.first_us = min(columns.first_us, start / 1000)
-    columns.last_us = max(columns.last_us, end / 1000)
+def _extend(columns: TraceColumns, spans: Spans, rows: list[Row], keys: list[int], thread: int) -> None:
+    """Append rows that begin with start and end."""
+    spans.start_us.extend([row[0] / 1000 for row in rows])
+    spans.duration_us.extend([(row[1] - row[0]) / 1000 for row in rows])
+    spans.key.extend(keys)
+    spans.thread.extend([thread] * len(rows))
+    columns.events += len(rows)
+    columns.first_us = min(columns.first_us, min(row[0] for row in rows) / 1000)
+    columns.last_us = max(columns.last_us, max(row[1] for row in rows) / 1000)
 
 
 def _is_device(value: object) -> bool:

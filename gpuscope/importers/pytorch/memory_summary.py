@@ -33,6 +33,12 @@ _STATISTIC = re.compile(
     r"""["']?\b([a-z_0-9]+\.(?:all|large_pool|small_pool)\.(?:current|peak|allocated|freed)|num_ooms|num_alloc_retries)"""
     r"""["']?\s*[:,=]\s*(\d{1,19})\b"""
 )
+_NESTED = re.compile(
+    r"""["'](\w{1,40})["']\s*:\s*\{((?:\s*["'](?:all|large_pool|small_pool)["']\s*:\s*\{[^{}]{0,400}\}\s*,?){1,3})\s*\}"""
+)
+"""One metric of `memory_stats_as_nested_dict()`, whose pools and columns are dicts in dicts."""
+_NESTED_POOL = re.compile(r"""["'](all|large_pool|small_pool)["']\s*:\s*\{([^{}]*)\}""")
+_NESTED_COLUMN = re.compile(r"""["'](current|peak|allocated|freed)["']\s*:\s*(\d{1,19})""")
 _UNITS = {
     "": 1, "B": 1, "KB": KIB, "MB": MIB, "GB": GIB, "TB": KIB * GIB, "PB": MIB * GIB, "KIB": KIB, "MIB": MIB,
     "GIB": GIB, "TIB": KIB * GIB, "PIB": MIB * GIB, "K": 1000, "M": 1000**2,
@@ -67,7 +73,9 @@ class _Table:
 
 def recognises(head: str) -> bool:
     """Whether the beginning of a text holds such a table or such statistics."""
-    return _TITLE.search(head) is not None or ("allocated_bytes.all." in head and _STATISTIC.search(head) is not None)
+    if _TITLE.search(head) is not None:
+        return True
+    return "allocated_bytes" in head and _STATISTIC.search(_flattened(head)) is not None
 
 
 def read(data: bytes) -> Reading:
@@ -77,7 +85,7 @@ def read(data: bytes) -> Reading:
         UsageError: a table has no line that can be read.
     """
     text, _ = decode(data)
-    tables = list(_tables(text.split("\n"))) or list(_statistics(text))
+    tables = list(_tables(text.split("\n"))) or list(_statistics(_flattened(text)))
     reading = Reading(KIND, DESCRIPTION)
     by_device: dict[tuple[str, int], list[_Table]] = defaultdict(list)
     for table in tables:
@@ -140,6 +148,19 @@ def _take(table: _Table, line: str, metric: str) -> str:
         column: size for column, size in zip(_COLUMNS, sizes, strict=False) if abs(size) < _MOST_BYTES
     }
     return metric
+
+
+def _flattened(text: str) -> str:
+    """The text with nested statistics under the names that the flat ones have: `allocated_bytes.all.peak`."""
+    return _NESTED.sub(lambda match: _flat_metric(match.group(1), match.group(2)), text)
+
+
+def _flat_metric(metric: str, pools: str) -> str:
+    return ", ".join(
+        f'"{metric}.{pool}.{column}": {value}'
+        for pool, columns in _NESTED_POOL.findall(pools)
+        for column, value in _NESTED_COLUMN.findall(columns)
+    )
 
 
 def _statistics(text: str) -> Iterator[_Table]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pprint
 from collections import OrderedDict
 
@@ -82,3 +83,16 @@ def test_a_cut_table_says_so() -> None:
 def test_a_table_without_figures_is_refused() -> None:
     with pytest.raises(UsageError, match="no figures"):
         read(b"|  PyTorch CUDA memory summary, device ID 0  |\n", "x")
+
+
+def test_statistics_as_nested_dicts() -> None:
+    nested = {
+        "allocated_bytes": {"all": {"current": 10, "peak": 2097152, "allocated": 20, "freed": 10},
+                            "large_pool": {"current": 0, "peak": 0, "allocated": 0, "freed": 0}},
+        "reserved_bytes": {"all": {"current": 5, "peak": 4194304, "allocated": 3, "freed": 2}},
+        "num_ooms": 2,
+    }  # fmt: skip
+    for text in (json.dumps(nested), json.dumps(nested, indent=1), str(nested)):
+        (told,) = allocators_of(read(text.encode(), "stats.json"))
+        assert (told.peak_allocated_bytes, told.peak_reserved_bytes) == (2097152, 4194304)
+        assert told.out_of_memory_count == 2
