@@ -14,6 +14,7 @@ from gpuscope.domain.sentinels import BLANKS
 from gpuscope.domain.series import FloatArray
 from gpuscope.importers.cells import Cell
 from gpuscope.importers.tabular.blocks import Block, Mask, Positions
+from gpuscope.importers.tabular.decimals import long_decimals
 from gpuscope.importers.tabular.digits import WORD_BYTES, ends_with, number_before
 from gpuscope.importers.tabular.distinct import distinct_texts
 from gpuscope.importers.tabular.grid import Grid
@@ -86,6 +87,8 @@ class NumberReader:
                 break
             self._forms.append(new)
             left = self._take(grid, at, new, left, values)
+        if len(left) > _SAMPLED:
+            left = self._take_long(grid, at, left, values)
         return Figures(values, self._take_singly(grid, at, left, values) if len(left) else None)
 
     def _take(self, grid: Grid, at: int, form: Form, left: Positions, values: FloatArray) -> Positions:
@@ -98,6 +101,18 @@ class NumberReader:
         if fits.all():
             values[left] = numbers
             return left[:0]
+        values[left[fits]] = numbers[fits]
+        return left[~fits]
+
+    def _take_long(self, grid: Grid, at: int, left: Positions, values: FloatArray) -> Positions:
+        """Fill in decimals of many digits, where the column reads them as numbers; returns the other rows."""
+        numbers, fits = long_decimals(grid.block, grid.starts[at][left], grid.ends[at][left])
+        if not fits.any() or self._column.decimal_mark != ".":
+            return left
+        numbers = numbers * self._column.factor("")
+        first = int(np.flatnonzero(fits)[0])
+        if self._column.number(grid.text(at, int(left[first]))).value != numbers[first]:
+            return left
         values[left[fits]] = numbers[fits]
         return left[~fits]
 

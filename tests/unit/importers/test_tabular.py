@@ -111,6 +111,25 @@ def test_blocks_of_columns_give_what_single_cells_give(text: str, piece_bytes: i
     )
 
 
+@given(
+    st.lists(
+        st.one_of(
+            st.floats(0, allow_nan=False, allow_infinity=False).map(repr),
+            st.sampled_from(
+                [".5", "5.", "1.2.3", "4611686018427387904.0", "4294967295.0", "1" * 33, "12.5 W", "", "-1.5"]
+            ),
+            st.decimals(0, 10**6, places=12).map(str),
+        ),
+        min_size=13,
+        max_size=40,
+    )
+)
+def test_decimals_of_many_digits_are_those_of_single_cells(cells: list[str]) -> None:
+    rows = [f"2026/01/01 00:00:{at:02}.000, 0, {cell}" for at, cell in enumerate(cells)]
+    text = "\n".join(["timestamp, index, power.draw [W]", *rows]) + "\n"
+    assert _flat(query_csv.read(text.encode())) == _flat_plainly(read_plainly(text).rows)
+
+
 @given(_logs(), st.sampled_from(["utf-8-sig", "utf-16", "gzip"]))
 def test_encodings_and_gzip_change_nothing(text: str, how: str) -> None:
     packed = gzip.compress(text.encode()) if how == "gzip" else text.encode(how)
