@@ -8,7 +8,7 @@ from gpuscope.sources.figures import Tier
 
 INTERVALS_S = {Tier.FAST: 0.0, Tier.MEDIUM: 1.0, Tier.SLOW: 2.0, Tier.PCIE: 0.5}
 """No tier is read more often than this, nor more often than the interval that was asked for. PCIe takes one GPU each
-time, two calls of 20 ms: 8% of the time."""
+time, two calls of 20 ms: 8% of the time, and only where nothing else gives PCIe rates."""
 BUDGET_SHARE = 0.2
 """Share of wall time in driver calls up to which nothing is stretched. Eight GPUs at 10 Hz need about 0.13: PCIe 0.08,
 process lists 0.03 at 4 ms each, all else 0.02 at 30 µs a call."""
@@ -17,9 +17,9 @@ STRETCH_ORDER = (Tier.SLOW, Tier.PCIE, Tier.MEDIUM)
 """The slowest first; the fast tier is what the person asked for."""
 LARGEST_STRETCH = 8
 CONTENTS = {
-    Tier.SLOW: "processes, temperatures and fans",
+    Tier.SLOW: "processes, temperatures, fans and error counts",
     Tier.PCIE: "PCIe rates",
-    Tier.MEDIUM: "energy, link states and encoders",
+    Tier.MEDIUM: "energy, GPM, link rates and encoders",
 }
 
 

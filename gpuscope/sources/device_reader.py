@@ -41,11 +41,13 @@ class DeviceReader:
     Attributes:
         device: what is read.
         measures_pcie: its PCIe rates are only to be had by measuring them (the PCIE tier).
+        silent: the last fast reading had nothing, for no lasting reason: the handle may be no longer good.
     """
 
     def __init__(self, driver: Driver, found: Found, sysfs: Path = Path("/sys")) -> None:
         self.device: Device = found.device
         self.measures_pcie = found.device.kind == "gpu"
+        self.silent = False
         self._surroundings = Surroundings(found.device)
         groups = _groups_of_instance(driver, found) if found.device.kind == "mig" else _groups_of_gpu(driver, found)
         self._groups = {tier: [group for group in groups if group.tier is tier] for tier in Tier}
@@ -67,6 +69,8 @@ class DeviceReader:
         if Reason in map(type, figures.values()):
             missing = [name for name, figure in figures.items() if isinstance(figure, Reason)]
             unavailable = {name: self._surroundings.explain(name, figures.pop(name)) for name in missing}
+        if tier is Tier.FAST:
+            self.silent = not figures and not all(map(lasts, unavailable.values()))
         if tier is Tier.MEDIUM:
             unavailable |= {name: reason for name, reason in self._elsewhere.items() if name not in figures}
         return GpuSample(

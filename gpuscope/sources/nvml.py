@@ -21,7 +21,7 @@ from gpuscope.sources.ticker import BackOff
 from gpuscope.sources.xid_watcher import XidWatcher
 
 LAYOUT_INTERVAL_S = 10.0
-"""MIG instances are created and removed while the driver runs: looked for this often."""
+"""MIG instances are created and removed while the driver runs, and handles go bad: looked for this often."""
 ASLEEP_CHECK_S = 2.0
 """Sleeping GPUs are looked at this often, in sysfs."""
 SETTLED_S = 30.0
@@ -163,13 +163,14 @@ class NvmlSource:
             return missing_sample(uuid, error.reason)
 
     def _check_layout(self) -> None:
-        """Look for created and removed MIG instances."""
+        """Look for created and removed MIG instances, and for devices again whose handles have gone bad."""
         now_s = time.monotonic()
         if now_s < self._next_layout_s:
             return
         self._next_layout_s = now_s + LAYOUT_INTERVAL_S
         try:
-            if mig_layout(self.driver, self._set.gpus) != self._set.mig_layout():
+            silent = any(reader.silent for reader in self._set.readers.values())
+            if silent or mig_layout(self.driver, self._set.gpus) != self._set.mig_layout():
                 self._find_devices()
         except DriverError as error:
             if error.reason in DRIVER_GONE:

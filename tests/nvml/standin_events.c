@@ -80,7 +80,7 @@ int nvmlEventSetWait_v2(EventSet *set, EventData *out, unsigned int timeout_ms)
     while (code == SUCCESS && !next_event(set, out)) {
         if (now_s() >= until)
             return TIMEOUT;
-        sleep_s(0.005);
+        sleep_s(0.02);
         if (set->freed || set->generation != generation || !initialised)
             return UNINITIALIZED;
     }

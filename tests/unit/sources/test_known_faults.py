@@ -88,17 +88,23 @@ def test_nvtop_256_instances_read_0_percent(nvml_in_process: MakeWorld, open_sou
     assert samples[gpu.instances[0].values["uuid"]].gpm_graphics_percent == 40
 
 
-def test_nvitop_145_a_bad_handle_ends_the_program(open_one: OpenOne) -> None:
-    """Somebody else's initialisation makes every handle invalid: figures are missing, nothing crashes."""
+def test_nvitop_145_a_bad_handle_ends_the_program(open_one: OpenOne, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every handle becomes invalid: figures are missing, nothing crashes, and the GPU is looked for again."""
     source = open_one()
     everything = Everything(source)
     everything.read()
     module = source.driver.module
     module.nvmlInitWithFlags(0)
+    for _ in range(2):
+        source.read(Tier.FAST)
+        (sample,) = everything.read().values()
+        assert sample.power_w is None
+        assert sample.unavailable["utilization_gpu_percent"] is Reason.UNKNOWN_ERROR
+    monkeypatch.setattr("gpuscope.sources.nvml.LAYOUT_INTERVAL_S", 0.0)
+    source._next_layout_s = 0.0
+    source.read(Tier.SLOW)
     (sample,) = everything.read().values()
-    assert sample.power_w is None
-    assert sample.utilization_gpu_percent is None
-    assert sample.unavailable["utilization_gpu_percent"] is Reason.UNKNOWN_ERROR
+    assert sample.power_w == 540
     module.nvmlShutdown()
 
 

@@ -66,7 +66,7 @@ class TestDriverBudget:
         state = stretched_state(Tier.SLOW, 0.31, 4.0, 2)
         assert state.ok
         assert "31%" in state.sentence
-        assert "processes, temperatures and fans are now read every 4 s" in state.sentence
+        assert "processes, temperatures, fans and error counts are now read every 4 s" in state.sentence
 
 
 class TestCounterRates:
