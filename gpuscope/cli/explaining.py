@@ -18,8 +18,9 @@ def add_commands(commands: Any) -> None:
     parser = commands.add_parser(
         "explain-oom",
         help="why memory ran out, from the error message",
-        description="Read out-of-memory messages (PyTorch, TensorFlow, JAX, Paddle, MXNet, CuPy, vLLM, llama.cpp, the "
-        "system) in a file or a paste: the cause in plain words, what to try in which order, what GPU would do.",
+        description="Read out-of-memory messages (PyTorch, TensorFlow, JAX, Paddle, MXNet, CuPy, vLLM, SGLang, "
+        "llama.cpp, Ollama, MLX, ONNX Runtime, the system) in a file or a paste: the cause in plain words, what to try "
+        "in which order, what GPU would do.",
     )
     parser.add_argument("file", metavar="FILE", nargs="?", default="-", help="a text or a whole log (default -: paste)")
     parser.add_argument("--json", action="store_true", help="print the document")
