@@ -24,6 +24,8 @@ from gpuscope.domain.base import Value, from_json
 from gpuscope.errors import UsageError
 
 SCHEMA = "gpuscope.rates/1"
+_MOST_BYTES = 10_000_000
+"""What is larger is cut there, and then no whole document."""
 
 
 class OwnFigure(Value, frozen=True, kw_only=True):
@@ -63,7 +65,10 @@ def read_rates(path: Path) -> RatesDocument:
         UsageError: it cannot be read, is no such document, or a figure in it makes no sense.
     """
     try:
-        document = from_json(path.read_bytes(), RatesDocument)
+        if not path.is_file() and path.exists():
+            raise UsageError(f"The rates {path} are no file but a folder, a pipe or a device.")
+        with path.open("rb") as file:
+            document = from_json(file.read(_MOST_BYTES), RatesDocument)
     except OSError as error:
         raise UsageError(f"The rates {path} cannot be read ({error.strerror}).") from error
     except msgspec.MsgspecError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,8 +63,11 @@ def _read(path: Path, catalogue: Catalogue, price_date: str | None) -> Prices:
 
 def _check_size(path: Path) -> None:
     try:
-        size = path.stat().st_size
+        status = path.stat()
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}). {GIVEN.file}") from error
+    if not stat.S_ISREG(status.st_mode):
+        raise UsageError(f"{path} cannot be read: it is a folder, a pipe or a device, no file. {GIVEN.file}")
+    size = status.st_size
     if size > _MOST_BYTES:
         raise UsageError(f"{path} has {size / 1e6:,.0f} MB, more than any list of prices. {GIVEN.file}")

@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from gpuscope.advisor.calibration.own_rates import read_rates
+from gpuscope.advisor.cost.imports import read_prices
 from gpuscope.engine import input_file
+from gpuscope.engine.advise import catalogue, read_footprint
 from gpuscope.engine.import_files import is_session, read_file
 from gpuscope.engine.input_file import read_bounded
 from gpuscope.errors import GpuscopeError, SessionError, UsageError
@@ -37,7 +40,13 @@ def test_a_device_without_an_end_is_refused_before_it_is_read(tmp_path: Path) ->
 
 @pytest.mark.parametrize("path", ["/dev/zero", "/dev/null", "/dev/random"])
 def test_devices_are_refused_wherever_a_file_is_named(path: str) -> None:
-    for read in (lambda: read_bounded(Path(path), 1000), lambda: SessionReader(Path(path))):
+    for read in (
+        lambda: read_bounded(Path(path), 1000),
+        lambda: SessionReader(Path(path)),
+        lambda: read_footprint(Path(path)),
+        lambda: read_prices(Path(path), catalogue()),
+        lambda: read_rates(Path(path)),
+    ):
         with pytest.raises(GpuscopeError, match="device"):
             read()
 
