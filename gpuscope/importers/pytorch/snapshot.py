@@ -13,8 +13,8 @@ from gpuscope.importers.pytorch.allocator_notes import snapshot_notes
 from gpuscope.importers.pytorch.snapshot_fields import Budget
 from gpuscope.importers.pytorch.snapshot_history import History, history_of
 from gpuscope.importers.pytorch.snapshot_state import DeviceState, holders_of, states_of
-from gpuscope.importers.pytorch.unpickle import plain_values
-from gpuscope.importers.reading import ImportedEvent, Reading, Track
+from gpuscope.importers.pytorch.unpickle import damaged, salvaged_values
+from gpuscope.importers.reading import ImportedEvent, Note, Reading, Track
 
 KIND = "torch_memory_snapshot"
 DESCRIPTION = "PyTorch memory snapshot (_dump_snapshot)"
@@ -44,10 +44,12 @@ def read(data: bytes) -> Reading:
     Raises:
         UsageError: it names something to call, is damaged, or is no snapshot of memory.
     """
-    value = plain_values(data)
+    value, cut_at = salvaged_values(data)
     if isinstance(value, list):  # torch.cuda.memory_snapshot(): the segments alone
         value = {"segments": value}
     if not isinstance(value, dict) or not {"segments", "device_traces"} & value.keys():
+        if cut_at is not None:
+            raise damaged(cut_at, len(data))
         raise UsageError("The pickle is no snapshot of PyTorch's memory: it has neither segments nor device_traces.")
     budget = Budget()
     states = states_of(value.get("segments"), budget)
@@ -70,6 +72,9 @@ def read(data: bytes) -> Reading:
     reading.zone_known = any(history.has_times for history in histories.values())
     reading.events = _events(reading, details)
     reading.notes = snapshot_notes(reading.details)
+    if cut_at is not None:
+        sentence = f"The pickle is damaged or cut off at byte {cut_at} of {len(data)}: what was before was read."
+        reading.notes.append(Note(code="lost", sentence=sentence))
     return reading
 
 

@@ -41,13 +41,37 @@ def plain_values(data: bytes) -> Any:
     Raises:
         PickleRefusedError: it names something to call, is no pickle, is cut off, or is nested too deep.
     """
+    value, cut_at = salvaged_values(data)
+    if cut_at is not None:
+        raise damaged(cut_at, len(data))
+    return value
+
+
+def salvaged_values(data: bytes) -> tuple[Any, int | None]:
+    """The value that a pickle holds; of one that is damaged or cut off, the outermost with what was put into it before.
+
+    Returns:
+        The value, and the byte at which the pickle broke off; None: it is whole.
+
+    Raises:
+        PickleRefusedError: it names something to call, is nested too deep, or nothing of it is left.
+    """
     machine = _Machine(data)
     try:
-        return machine.run()
-    except (IndexError, ValueError, TypeError, KeyError, struct.error, OverflowError, MemoryError) as error:
-        raise PickleRefusedError(
-            f"The pickle is damaged or cut off at byte {machine.at} of {len(data)}: save the snapshot again."
-        ) from error
+        return machine.run(), None
+    except _DAMAGE as error:
+        try:
+            return machine.unwound(), machine.at
+        except _DAMAGE:
+            raise damaged(machine.at, len(data)) from error
+
+
+_DAMAGE = (IndexError, ValueError, TypeError, KeyError, struct.error, OverflowError, MemoryError)
+
+
+def damaged(at: int, size: int) -> PickleRefusedError:
+    """The refusal of a pickle of so many bytes that broke off at one of them."""
+    return PickleRefusedError(f"The pickle is damaged or cut off at byte {at} of {size}: save the snapshot again.")
 
 
 class _Machine:
@@ -76,6 +100,16 @@ class _Machine:
             else:
                 operation(self)
         raise PickleRefusedError(f"The pickle is refused: it takes more than {_MOST_OPERATIONS} operations to load.")
+
+    def unwound(self) -> Any:
+        """The outermost value, after what is on the stack was put where it was meant to go."""
+        while self._marks:
+            items = self.since_mark()
+            if isinstance(self._stack[-1], list):
+                self.append(items)
+            elif isinstance(self._stack[-1], dict):
+                self.set_items(items[: len(items) // 2 * 2])
+        return self._stack[0]
 
     def _refuse(self, code: int) -> None:
         """Say what the pickle wants to call. Nothing is looked up or imported for that."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +13,7 @@ from gpuscope.importers.reading import Reading
 from gpuscope.importers.recognise import READERS, read
 from tests.fuzz.seeds import logs
 from tests.fuzz.targets import recognises
+from tests.unit.importers.pytorch_files import allocators_of
 from tests.unit.importers.smi_logs import FOLDER
 
 CUTS = 40
@@ -102,3 +105,15 @@ def test_the_bytes_of_a_trace_that_are_lost_are_said() -> None:
     )
     reading = read(trace[:-20], "trace.json")
     assert any(note.code == "lost" and "bytes" in note.sentence for note in reading.notes), reading.notes
+
+
+def test_a_snapshot_that_is_cut_gives_the_segments_before_the_cut() -> None:
+    segments = [{"device": 0, "total_size": 2**21, "allocated_size": 2**20, "blocks": []} for _ in range(100)]
+    data = pickle.dumps({"segments": segments, "device_traces": []}, 4)
+    whole = read(data, "whole")
+    reading = read(data[: len(data) * 2 // 3], "cut")
+    (before,), (after,) = allocators_of(whole), allocators_of(reading)
+    assert before.segments == 100
+    assert 50 < (after.segments or 0) < 100
+    assert after.reserved_bytes in {2**21 * (after.segments or 0), 2**21 * ((after.segments or 0) - 1)}
+    assert any(note.code == "lost" and "cut off at byte" in note.sentence for note in reading.notes)
