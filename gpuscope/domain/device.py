@@ -56,6 +56,10 @@ class Device(Value, frozen=True, kw_only=True):
     temperature_max_c: int | None = None
     """Up to which the GPU is meant to work."""
     temperature_memory_max_c: int | None = None
+    temperature_margin_slowdown_c: int | None = None
+    """The same by `GpuSample.temperature_margin_c`, which newer chips tell instead: they slow down when it falls to
+    this."""
+    temperature_margin_shutdown_c: int | None = None
     ecc_enabled: bool | None = None
     mig_enabled: bool | None = None
     compute_mode: str | None = None

@@ -12,7 +12,7 @@ from gpuscope.domain.device import Device
 from gpuscope.domain.reasons import Reason
 from gpuscope.sources.calls import Getter
 from gpuscope.sources.driver import DRIVER_GONE, Driver, DriverError
-from gpuscope.sources.field_batch import FieldBatch
+from gpuscope.sources.field_batch import Field, FieldBatch
 from gpuscope.sources.field_groups import POWER_AVERAGE, POWER_INSTANT
 from gpuscope.sources.figures import Handle, number, thousandth
 from gpuscope.sources.link_limits import pcie_limit_bytes_per_s
@@ -32,6 +32,9 @@ _VIRTUALIZATION = {0: "none", 1: "passthrough", 2: "vgpu", 3: "host_vgpu", 4: "h
 """nvmlGpuVirtualizationMode_t."""
 _SHUTDOWN, _SLOWDOWN, _MEMORY_MAX, _GPU_MAX = range(4)
 """nvmlTemperatureThresholds_t."""
+
+_SHUTDOWN_MARGIN, _SLOWDOWN_MARGIN = Field(193), Field(194)
+"""NVML_FI_DEV_TEMPERATURE_SHUTDOWN_TLIMIT and _SLOWDOWN_TLIMIT: Ada and later have these in place of thresholds."""
 
 Fact = Callable[[Driver, Handle], Any]
 
@@ -80,6 +83,10 @@ def _power_range(end: int) -> Fact:
     return lambda driver, handle: thousandth(driver.call("nvmlDeviceGetPowerManagementLimitConstraints", handle)[end])
 
 
+def _field(field: Field) -> Fact:
+    return lambda driver, handle: FieldBatch(driver, handle, [field]).read(0.0)[field].value
+
+
 def _memory_total(driver: Driver, handle: Handle) -> Any:
     return Getter(driver, handle, MEMORY_READING).read(0.0)["memory_total_bytes"]
 
@@ -108,6 +115,8 @@ _GPU_FACTS: dict[str, Fact] = {
     "temperature_shutdown_c": _threshold(_SHUTDOWN),
     "temperature_max_c": _threshold(_GPU_MAX),
     "temperature_memory_max_c": _threshold(_MEMORY_MAX),
+    "temperature_margin_slowdown_c": _field(_SLOWDOWN_MARGIN),
+    "temperature_margin_shutdown_c": _field(_SHUTDOWN_MARGIN),
     "ecc_enabled": lambda driver, handle: _flag(driver.call("nvmlDeviceGetEccMode", handle)[0]),
     "mig_enabled": mig_enabled,
     "compute_mode": _named("nvmlDeviceGetComputeMode", _COMPUTE_MODES),

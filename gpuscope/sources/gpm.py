@@ -90,7 +90,8 @@ class GpmPair:
         except DriverError as error:
             self._last_s = None
             reason = error.of_figure()
-            reason = Reason.GPM_CHIP if reason is Reason.NOT_SUPPORTED else reason
+            if reason is Reason.NOT_SUPPORTED and not self._samples:
+                reason = Reason.GPM_CHIP
             self._refusals.note("gpm", reason, now_s)
             return reason
         self._samples.reverse()
@@ -124,10 +125,19 @@ class GpmPair:
             return
         try:
             self._driver.raw("nvmlGpmMigSampleGet", self._gpu, self._gpu_instance, sample)
-        except DriverError as error:  # the other way to ask for an instance
+        except DriverError as error:
             if error.code != INVALID_ARGUMENT and error.reason not in NOT_OFFERED:
                 raise
+            self._fill_by_handle(sample)
+
+    def _fill_by_handle(self, sample: Any) -> None:
+        """The other way to ask for an instance."""
+        try:
             self._driver.raw("nvmlGpmSampleGet", self._instance, sample)
+        except DriverError as error:
+            if error.code == INVALID_ARGUMENT:  # how some drivers refuse instances' handles
+                raise DriverError(NOT_SUPPORTED, "nvmlGpmSampleGet") from None
+            raise
 
 
 def _figure(name: str, entry: Any) -> Figure:

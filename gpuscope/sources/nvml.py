@@ -114,7 +114,7 @@ class NvmlSource:
         self.state = self._set.state(self.generation)
         self._next_layout_s = time.monotonic() + LAYOUT_INTERVAL_S
         if self._xid is not None:
-            self._xid.watch({gpu.device.uuid: gpu.handle for gpu in self._set.gpus if gpu.device.xid_reported})
+            self._xid.watch([gpu for gpu in self._set.gpus if gpu.device.xid_reported])
 
     def _driver_failed(self, error: DriverError) -> None:
         """The driver as a whole: every device that was there is missing until it has been started again."""

@@ -9,10 +9,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from gpuscope.domain.device import Device
 from gpuscope.domain.sample import SourceEvent
 from gpuscope.sources.device_facts import XID_EVENT
 from gpuscope.sources.driver import TIMEOUT, Driver, DriverError
 from gpuscope.sources.figures import Handle
+from gpuscope.sources.nvml_devices import Found
 from gpuscope.sources.structures import EventData
 from gpuscope.sources.xid import xid_sentence
 
@@ -32,7 +34,7 @@ class XidWatcher:
         self._tell = tell
         self._state = threading.Condition()
         self._set: Any = None
-        self._uuids: dict[int, str] = {}
+        self._heard: dict[int, Device] = {}
         self._waiting = self._stopping = False
         self._thread = threading.Thread(target=self._run, name="xid", daemon=True)
 
@@ -40,21 +42,21 @@ class XidWatcher:
         """Start the thread."""
         self._thread.start()
 
-    def watch(self, handles: dict[str, Handle]) -> None:
-        """Listen to these GPUs, by UUID, from now on; called by the thread that has initialised the driver."""
+    def watch(self, gpus: list[Found]) -> None:
+        """Listen to these GPUs from now on; called by the thread that has initialised the driver."""
         self.pause()
-        if not handles:
+        if not gpus:
             return
         events = ctypes.c_void_p()
-        uuids: dict[int, str] = {}
+        heard: dict[int, Device] = {}
         with contextlib.suppress(DriverError):
             self._driver.raw("nvmlEventSetCreate", ctypes.byref(events))
-            for uuid, handle in handles.items():
+            for gpu in gpus:
                 with contextlib.suppress(DriverError):  # the others can be listened to all the same
-                    self._driver.raw("nvmlDeviceRegisterEvents", handle, ctypes.c_ulonglong(XID_EVENT), events)
-                    uuids[_address(handle)] = uuid
+                    self._driver.raw("nvmlDeviceRegisterEvents", gpu.handle, ctypes.c_ulonglong(XID_EVENT), events)
+                    heard[_address(gpu.handle)] = gpu.device
         with self._state:
-            self._set, self._uuids = (events if uuids else None), uuids
+            self._set, self._heard = (events if heard else None), heard
             self._state.notify_all()
 
     def pause(self) -> None:
@@ -93,22 +95,23 @@ class XidWatcher:
             with self._state:
                 self._waiting = False
                 self._state.notify_all()
-                uuid = self._uuids.get(data.device or 0) if code == 0 else None
+                device = self._heard.get(data.device or 0) if code == 0 else None
                 if code not in {0, TIMEOUT}:  # a lost GPU answers at once, again and again
                     self._state.wait_for(lambda: self._stopping, timeout=AFTER_ERROR_S)
             if code == 0 and data.eventType & XID_EVENT:
-                self._tell(_event(data, uuid))
+                self._tell(_event(data, device))
 
 
-def _event(data: Any, uuid: str | None) -> SourceEvent:
+def _event(data: EventData, device: Device | None) -> SourceEvent:
     code = int(data.eventData)
+    of_instance = device is not None and device.mig_enabled and data.gpuInstanceId != NO_INSTANCE
     return SourceEvent(
         monotonic_s=time.monotonic(),
         kind="xid",
-        uuid=uuid,
+        uuid=None if device is None else device.uuid,
         code=code,
         sentence=xid_sentence(code),
-        gpu_instance=None if data.gpuInstanceId == NO_INSTANCE else int(data.gpuInstanceId),
+        gpu_instance=int(data.gpuInstanceId) if of_instance else None,
     )
 
 

@@ -44,7 +44,7 @@ _GPM = {
 }  # fmt: skip
 _LIMITS = {
     "temperature_shutdown_c": 92, "temperature_slowdown_c": 89, "temperature_max_c": 85, "temperature_memory_max_c": 95,
-    "temperature_memory_c": 61, "temperature_margin_c": 31,
+    "temperature_memory_c": 61, "temperature_margin_c": 31, "margin_slowdown_c": -2, "margin_shutdown_c": -5,
 }  # fmt: skip
 _UTILISATION = {"process_utilization": ((4242, 57),)}
 

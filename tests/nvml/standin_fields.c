@@ -7,7 +7,7 @@ typedef struct {
     unsigned int type, code;
     Value value;
 } FieldValue;
-enum { TYPE_UINT = 1, TYPE_ULL = 3 };
+enum { TYPE_UINT = 1, TYPE_ULL = 3, TYPE_INT = 5 };
 
 /* What a field's scope chooses: nothing, a power scope, a link. */
 enum { PLAIN, POWER, LINK };
@@ -23,7 +23,8 @@ static const struct { unsigned int field; const char *key; int kind; unsigned in
     {143, "rows_remapped_uncorrectable", PLAIN, TYPE_UINT}, {144, "row_remap_pending", PLAIN, TYPE_UINT},
     {145, "row_remap_failed", PLAIN, TYPE_UINT},        {164, "nvlink_speed", LINK, TYPE_UINT},
     {165, "nvlink_state", LINK, TYPE_UINT},             {185, "power_average_mw", POWER, TYPE_UINT},
-    {186, "power_instant_mw", POWER, TYPE_UINT},        {197, "pcie_tx_bytes", PLAIN, TYPE_ULL},
+    {186, "power_instant_mw", POWER, TYPE_UINT},        {193, "margin_shutdown_c", PLAIN, TYPE_INT},        {194, "margin_slowdown_c", PLAIN, TYPE_INT},
+    {197, "pcie_tx_bytes", PLAIN, TYPE_ULL},
     {198, "pcie_rx_bytes", PLAIN, TYPE_ULL},            {202, "nvlink_tx_bytes", LINK, TYPE_ULL},
     {204, "nvlink_rx_bytes", LINK, TYPE_ULL},           {269, "throttle_thermal_ns", PLAIN, TYPE_ULL},
     {270, "throttle_hardware_thermal_ns", PLAIN, TYPE_ULL}, {271, "throttle_power_brake_ns", PLAIN, TYPE_ULL},
@@ -62,7 +63,9 @@ static int read_field(const Scope *scope, FieldValue *out)
         char narrow[NAME_BYTES];
         snprintf(narrow, sizeof narrow, "%s_is_uint", field_table[i].key);
         out->type = flag_at(scope, narrow, now_s(), 0) ? TYPE_UINT : field_table[i].type;
-        if (out->type == TYPE_UINT)
+        if (out->type == TYPE_INT)
+            out->value.si = (int)value;
+        else if (out->type == TYPE_UINT)
             out->value.ui = (unsigned int)value;
         else
             out->value.ull = value;

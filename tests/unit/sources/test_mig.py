@@ -66,6 +66,18 @@ def test_gpm_of_an_instance_by_its_own_handle(nvml_in_process: MakeWorld, open_s
     assert samples[source.devices[1].uuid].sm_activity_percent == 18
 
 
+def test_gpm_that_a_driver_has_for_whole_gpus_only(nvml_in_process: MakeWorld, open_source: OpenSource) -> None:
+    scenario = split()
+    scenario.rule("nvmlGpmMigSampleGet", error=3)
+    scenario.rule("nvmlGpmSampleGet", scenario.gpus[0].instances[0], error=2)
+    nvml_in_process(scenario)
+    source = open_source()
+    samples = Everything(source).twice()
+    sample = samples[source.devices[1].uuid]
+    assert {sample.unavailable[name] for name in PERCENT_FIELDS} == {Reason.NOT_SUPPORTED}
+    assert samples[source.devices[0].uuid].sm_activity_percent == 71.25
+
+
 def test_instances_of_a_chip_without_gpm(nvml_in_process: MakeWorld, open_source: OpenSource) -> None:
     scenario = Scenario()
     gpu = scenario.add_gpu(A100, mig_mode=1)

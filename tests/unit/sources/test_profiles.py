@@ -111,6 +111,7 @@ def test_facts_of_a_whole_chip(nvml_in_process: MakeWorld, open_source: OpenSour
     device, _ = read(H100_SXM, nvml_in_process, open_source)
     assert (device.power_limit_min_w, device.power_limit_default_w, device.power_limit_max_w) == (200, 700, 700)
     assert (device.temperature_slowdown_c, device.temperature_shutdown_c) == (89, 92)
+    assert (device.temperature_margin_slowdown_c, device.temperature_margin_shutdown_c) == (-2, -5)
     assert (device.temperature_max_c, device.temperature_memory_max_c) == (85, 95)
     assert (device.clock_sm_max_mhz, device.clock_memory_max_mhz, device.clock_graphics_max_mhz) == (1980, 2619, 1965)
     assert (device.compute_mode, device.persistence_mode, device.virtualization) == ("default", True, "none")

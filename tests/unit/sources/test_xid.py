@@ -54,13 +54,13 @@ def take(events: queue.SimpleQueue[SourceEvent]) -> SourceEvent:
 def test_an_error_is_heard_when_it_happens(nvml_in_process: MakeWorld, listen: Listen) -> None:
     scenario = Scenario()
     scenario.add_gpu(H100_SXM)
-    gpu = scenario.add_gpu(H100_SXM, xid=[(0.0, 13), (0.3, 31), (0.5, 94)])
+    gpu = scenario.add_gpu(H100_SXM, xid=[(0.0, 13), (0.3, 31), (0.5, "94:0")])
     nvml_in_process(scenario)
     source, events = listen()
     source.read(Tier.FAST)
     page_fault, contained = take(events), take(events)
     assert (page_fault.kind, page_fault.code, page_fault.uuid) == ("xid", 31, gpu.values["uuid"])
-    assert (contained.code, contained.gpu_instance) == (94, None)
+    assert (contained.code, contained.gpu_instance) == (94, None), "a GPU that is not split has no instance 0"
     for event, at_s in ((page_fault, 0.3), (contained, 0.5)):
         assert 0 <= event.monotonic_s - scenario.start_s - at_s < 2
         assert event.sentence == xid_sentence(event.code or 0)
