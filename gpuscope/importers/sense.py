@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gpuscope.domain.reasons import Reason
-from gpuscope.importers.doubts import add_doubts
 from gpuscope.importers.contradictions import add_contradictions
+from gpuscope.importers.doubts import add_doubts
 from gpuscope.importers.moments import drop_impossible_times
 from gpuscope.importers.neutral import neutralise
 from gpuscope.importers.reading import Note, Reading, Track
