@@ -3,7 +3,7 @@
 #   make run      profile the bundled training example, recommend a GPU for it, open the window
 #   make test     all checks: style, types, layers, tests
 #   make test-fleet  the tests with a real Prometheus, which it fetches
-#   make fuzz     10 000 damaged files for every reader of other programs' files
+#   make fuzz     10 000 damaged files for everything that reads what somebody else wrote: logs, sessions, prices ...
 #   make bench    what gpuscope itself costs, side by side with a bare baseline
 #   make accuracy fit the time model's constants again and write docs/accuracy-time.md: predicted against published
 #   make package  the one-folder app dist/gpuscope/gpuscope

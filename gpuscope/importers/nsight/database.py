@@ -19,6 +19,8 @@ _FORMAT_VERSIONS_AT = slice(18, 20)
 _MOST_VALUE_BYTES = 16 * 1024**2
 """Names and ranges are short; no value of an export is larger."""
 _MOST_MISSING_BYTES = 1024**3
+_MOST_MISSING_TIMES = 20
+"""The size of what is there: a small file may promise anything, and what is missing is filled up in memory."""
 _MOST_SECONDS = 120.0
 _STEPS_BETWEEN_LOOKS = 100_000
 _UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError, OverflowError)
@@ -105,6 +107,8 @@ class Database:
         self.missing_bytes = max(0, promised - len(data))
         if self.missing_bytes > _MOST_MISSING_BYTES:
             raise UsageError("The SQLite file is cut off: more than 1 GiB of it is missing. Copy or export it again.")
+        if self.missing_bytes > _MOST_MISSING_TIMES * len(data):
+            raise UsageError("The SQLite file is cut off: too little of it is left. Copy or export it again.")
         if header[_FORMAT_VERSIONS_AT] == b"\x01\x01" and not self.missing_bytes:
             return data
         header[_FORMAT_VERSIONS_AT] = b"\x01\x01"

@@ -25,6 +25,7 @@ from gpuscope.importers.reading import Progress, Reading
 KIND = "kineto_trace"
 DESCRIPTION = "PyTorch profiler trace"
 
+_MOST_BASE = 2**63
 _FIRST_EVENT = re.compile(r'\s*\[\s*\{\s*(?:"name"\s*:[^{}]{0,4000}"ph"|"ph")\s*:')
 
 
@@ -146,7 +147,7 @@ def _base_s(facts: dict[str, Any], columns: TraceColumns) -> float | None:
     if columns.first_us > _SINCE_1970_US:
         return 0.0
     base = facts.get("baseTimeNanoseconds")
-    if not isinstance(base, (int, float)) or isinstance(base, bool):
+    if not isinstance(base, (int, float)) or isinstance(base, bool) or abs(base) >= _MOST_BASE:
         return None
     return next((base * unit_s for unit_s in (1e-9, 1e-6, 1e-3, 1.0) if _EARLIEST_S < base * unit_s < _LATEST_S), None)
 
