@@ -272,7 +272,7 @@ def test_what_the_catalogue_no_longer_has_stays_to_be_unticked(form: Constraints
 
 
 def test_a_model_by_its_dimensions(qtbot: QtBot, qapp: QApplication) -> None:
-    model = EstimateForm()
+    model = EstimateForm(PresetStore())
     qtbot.addWidget(model)
     model.show()
     assert model.read() is None

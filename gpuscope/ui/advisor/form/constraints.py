@@ -7,28 +7,26 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from PySide6.QtCore import QEvent, QObject, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gpuscope.domain.recommendation import Constraints
 from gpuscope.errors import UsageError
 from gpuscope.ui.advisor.form import fields, money_fields
-from gpuscope.ui.advisor.form.history import FormHistory
+from gpuscope.ui.advisor.form.history import NOTE_MS, FormHistory
 from gpuscope.ui.advisor.form.presets import PresetStore
 from gpuscope.ui.advisor.form.quotes import QuotesEditor
 from gpuscope.ui.advisor.form.section import FormSection
 from gpuscope.ui.advisor.form.texts import EPOCHS, INFERENCE, OWN_LOAD, STEPS, TRAINING, ConstraintTexts
 from gpuscope.ui.advisor.form.tools import FormTools
 from gpuscope.ui.advisor.form.understanding import shown_currency, understood
+from gpuscope.ui.advisor.form.undo_keys import UndoKeys
 from gpuscope.ui.theme import GRID
 from gpuscope.ui.widgets.checklist_button import ChecklistButton
 from gpuscope.ui.widgets.section import Section
 
 _WHOLE = "needs"
 """Name of the fold around all sections, where it is remembered which are open."""
-NOTE_MS = 500
-"""Changes that follow each other faster are undone together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,17 +153,6 @@ class ConstraintsForm(QWidget):
         """Empty all fields."""
         self.set_texts(ConstraintTexts(total=self._suggested))
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Ctrl+Z in a field is that of the form: one history, in the order in which things were done."""
-        if isinstance(event, QKeyEvent) and event.type() in {QEvent.Type.KeyPress, QEvent.Type.ShortcutOverride}:
-            undo, redo = event.matches(QKeySequence.StandardKey.Undo), event.matches(QKeySequence.StandardKey.Redo)
-            if undo or redo:
-                event.accept()
-                if event.type() == QEvent.Type.KeyPress:
-                    (self.undo if undo else self.redo)()
-                return True
-        return super().eventFilter(watched, event)
-
     # -- construction ------------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
@@ -181,10 +168,7 @@ class ConstraintsForm(QWidget):
         self.fold = Section(self.tr("Your needs"), body, is_open=True)
         self.fold.add_to_title(self.tools)
         column.addWidget(self.fold)
-        for editor in self._editors.values():
-            editor.widget.installEventFilter(self)
-            for child in editor.widget.findChildren(QWidget):
-                child.installEventFilter(self)
+        UndoKeys((editor.widget for editor in self._editors.values()), self.undo, self.redo, self)
 
     def _connect_tools(self) -> None:
         self.tools.undo_requested.connect(self.undo)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QLineEdit, QVBoxLayout, QWidget
 
 from gpuscope.advisor.job.number_formats import DTYPES
@@ -11,6 +11,10 @@ from gpuscope.domain.architecture import Architecture
 from gpuscope.domain.base import Value
 from gpuscope.domain.units import parse_count
 from gpuscope.errors import UsageError
+from gpuscope.ui.advisor.form.history import NOTE_MS, FormHistory
+from gpuscope.ui.advisor.form.presets import PresetStore
+from gpuscope.ui.advisor.form.texts import ModelTexts
+from gpuscope.ui.advisor.form.undo_keys import UndoKeys
 from gpuscope.ui.theme import GRID
 from gpuscope.ui.widgets.field_grid import FieldGrid
 from gpuscope.ui.widgets.section import Section
@@ -34,13 +38,17 @@ class EstimateInput(Value, frozen=True, kw_only=True):
 
 
 class EstimateForm(QWidget):
-    """Nothing is estimated until the number of parameters is there."""
+    """Nothing is estimated until the number of parameters is there; Ctrl+Z undoes, as in the form of the needs."""
 
     changed = Signal()
+    failed = Signal(str)
+    """What was typed could not be kept; a sentence."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        """Empty."""
+    def __init__(self, store: PresetStore, parent: QWidget | None = None) -> None:
+        """As it was left the last time."""
         super().__init__(parent)
+        self._store = store
+        self._setting = False
         self._grid = FieldGrid(self)
         self._parameters = QLineEdit()
         self._parameters.setPlaceholderText(self.tr("such as 7B or 350M"))
@@ -50,6 +58,17 @@ class EstimateForm(QWidget):
         self._batch, self._sequence_length = QLineEdit(), QLineEdit()
         for line in (self._batch, self._sequence_length):
             line.setPlaceholderText(self.tr("not given"))
+        self._lay_out()
+        counts = {"parameters": self._parameters, "batch": self._batch, "sequence_length": self._sequence_length}
+        self._lines = {**counts, **self._sizes}
+        self._combos = {"dtype": self._dtype, "stage": self._stage, "optimizer": self._optimizer}
+        self._fill(store.model)
+        self._history = FormHistory(self.texts())
+        self._pause = QTimer(self, singleShot=True, interval=NOTE_MS)
+        self._pause.timeout.connect(self._note)
+        self._follow()
+
+    def _lay_out(self) -> None:
         self._grid.add("parameters", self.tr("Para&meters"), self._parameters)
         self._grid.add("dtype", self.tr("Stored as"), self._dtype)
         self._grid.add("stage", self.tr("Used for"), self._stage)
@@ -67,11 +86,21 @@ class EstimateForm(QWidget):
         column.setSpacing(GRID // 2)
         column.addWidget(self._grid)
         column.addWidget(self._fold)
-        for line in (self._parameters, self._batch, self._sequence_length, *self._sizes.values()):
-            line.textChanged.connect(self.changed)
-        self._stage.currentIndexChanged.connect(self._on_stage)
-        for combo in (self._dtype, self._stage, self._optimizer):
-            combo.currentIndexChanged.connect(self.changed)
+
+    def texts(self) -> ModelTexts:
+        """What the fields hold."""
+        lines = {name: line.text() for name, line in self._lines.items()}
+        return ModelTexts(**lines, **{name: combo.currentData() for name, combo in self._combos.items()})
+
+    def undo(self) -> None:
+        """Go back one change."""
+        self._note()
+        self._show(self._history.undo())
+
+    def redo(self) -> None:
+        """Do again what was undone."""
+        self._note()
+        self._show(self._history.redo())
 
     def focus(self) -> None:
         """Put the cursor where typing begins."""
@@ -83,13 +112,14 @@ class EstimateForm(QWidget):
 
     def read(self) -> EstimateInput | None:
         """The model; None when nothing was typed, or after showing what could not be understood."""
+        self._keep()
         if self.is_empty():
             self._grid.show_problems({})
             self._dimensions.show_problems({})
             return None
         problems: dict[str, str] = {}
-        lines = {"parameters": self._parameters, "batch": self._batch, "sequence_length": self._sequence_length}
-        counts = {name: self._count(name, line.text(), problems) for name, line in lines.items()}
+        names = ("parameters", "batch", "sequence_length")
+        counts = {name: self._count(name, self._lines[name].text(), problems) for name in names}
         architecture = self._architecture(problems)
         if counts["parameters"] is None and architecture is not None and architecture.vocabulary_size is None:
             sentence = self.tr("Give the vocabulary, too, or the number of parameters.")
@@ -148,6 +178,44 @@ class EstimateForm(QWidget):
             problems[name] = str(error)
             return None
         return count
+
+    def _follow(self) -> None:
+        """From now on every change is one of the person's."""
+        for line in self._lines.values():
+            line.textChanged.connect(self._on_edited)
+        self._stage.currentIndexChanged.connect(self._on_stage)
+        for combo in self._combos.values():
+            combo.currentIndexChanged.connect(self._on_edited)
+        UndoKeys((*self._lines.values(), *self._combos.values()), self.undo, self.redo, self)
+        self._on_stage()
+
+    def _on_edited(self) -> None:
+        if not self._setting:
+            self._pause.start()
+            self.changed.emit()
+
+    def _note(self) -> None:
+        self._pause.stop()
+        self._history.note(self.texts())
+
+    def _show(self, texts: ModelTexts) -> None:
+        if texts != self.texts():
+            self._fill(texts)
+            self.changed.emit()
+
+    def _fill(self, texts: ModelTexts) -> None:
+        self._setting = True
+        for name, line in self._lines.items():
+            line.setText(getattr(texts, name))
+        for name, combo in self._combos.items():
+            combo.setCurrentIndex(max(0, combo.findData(getattr(texts, name))))
+        self._setting = False
+
+    def _keep(self) -> None:
+        try:
+            self._store.keep_model(self.texts())
+        except UsageError as error:
+            self.failed.emit(str(error))
 
     def _on_stage(self) -> None:
         self._grid.set_shown("optimizer", shown=self._stage.currentData() == TRAINING)

@@ -9,7 +9,7 @@ import msgspec
 from gpuscope import paths
 from gpuscope.domain.base import Value, to_json
 from gpuscope.errors import UsageError
-from gpuscope.ui.advisor.form.texts import ConstraintTexts
+from gpuscope.ui.advisor.form.texts import ConstraintTexts, ModelTexts
 
 FILE_NAME = "advisor-form.json"
 
@@ -18,6 +18,8 @@ class _Remembered(Value, frozen=True, kw_only=True):
     """The file's content."""
 
     last: ConstraintTexts = ConstraintTexts()
+    model: ModelTexts = ModelTexts()
+    """That was typed in."""
     open_sections: tuple[str, ...] | None = None
     """Names of the sections that were unfolded; None: never changed."""
     presets: dict[str, dict[str, ConstraintTexts]] = {}
@@ -45,6 +47,20 @@ class PresetStore:
         """
         if texts != self._content.last:
             self._write(msgspec.structs.replace(self._content, last=texts))
+
+    @property
+    def model(self) -> ModelTexts:
+        """The model that was typed in last."""
+        return self._content.model
+
+    def keep_model(self, texts: ModelTexts) -> None:
+        """Remember the model that is typed in now.
+
+        Raises:
+            UsageError: the file cannot be written.
+        """
+        if texts != self._content.model:
+            self._write(msgspec.structs.replace(self._content, model=texts))
 
     @property
     def open_sections(self) -> tuple[str, ...] | None:

@@ -95,3 +95,23 @@ class ConstraintTexts(Value, frozen=True, kw_only=True):
     spot_restart: str = ""
     checkpoint_interval: str = ""
     quotes: tuple[QuoteTexts, ...] = ()
+
+
+class ModelTexts(Value, frozen=True, kw_only=True):
+    """The fields of a model that is typed in; empty means not given, or the first choice."""
+
+    parameters: str = ""
+    dtype: str = ""
+    stage: str = ""
+    optimizer: str = ""
+    batch: str = ""
+    sequence_length: str = ""
+    # Dimensions of a transformer
+    layers: str = ""
+    hidden_size: str = ""
+    attention_heads: str = ""
+    key_value_heads: str = ""
+    feed_forward_size: str = ""
+    vocabulary_size: str = ""
+    experts: str = ""
+    experts_per_token: str = ""
