@@ -89,7 +89,7 @@ def examine() -> Examination:
         _check_gpuscope(),
         _check_packages(),
         _check_catalogue(),
-        _check_nvidia(nvidia),
+        check_nvidia(nvidia),
         check_host(read_host(), HostSource().sample()),
         _check_interpreters(),
         _check_folder("sessions_folder"),
@@ -134,7 +134,8 @@ def _check_catalogue() -> Check:
     return Check(name="catalogue", ok=True, detail=detail, essential=True)
 
 
-def _check_nvidia(report: NvmlReport) -> Check:
+def check_nvidia(report: NvmlReport) -> Check:
+    """Whether GPUs can be read, and what to do if not; sleeping ones are left asleep."""
     binding = f"binding {report.binding_package or 'unknown'} {report.binding_version or ''}".strip()
     if not report.state.ok:
         missing = report.state.code in {"no_driver_library", "driver_not_loaded", "no_gpu"}
@@ -144,6 +145,8 @@ def _check_nvidia(report: NvmlReport) -> Check:
             detail=f"No GPU figures ({binding}).",
             remedy=report.state.sentence,
         )
+    if report.state.code == "asleep":
+        return Check(name="nvidia", ok=None, detail=f"The GPUs sleep ({binding}).", remedy=report.state.sentence)
     names = ", ".join(device.name for device in report.devices)
     detail = f"Driver {report.driver_version or 'unknown'}, {binding}, {len(report.devices)} GPUs: {names}."
     return Check(name="nvidia", ok=True, detail=detail)

@@ -49,7 +49,7 @@ WITHOUT_FIELDS = (
     "nvmlDeviceGetPcieThroughput",
 )  # fmt: skip
 """What is asked where the driver has no field values."""
-FIELDS = (3, 31, 74, 82, 83, 90, 91, 94, 138, 139, 142, 145, 164, 165, 185, 186, 197, 198, 271)
+FIELDS = (3, 31, 74, 82, 83, 90, 91, 94, 138, 139, 142, 145, 164, 165, 185, 186, 193, 197, 198, 271)
 CASES = [
     *((name, H100_SXM) for name in (*DEVICE_FUNCTIONS, *(f"field{number}" for number in FIELDS))),
     *((name, T4) for name in ("nvmlDeviceGetPcieThroughput", "field29", "field4")),
