@@ -6,8 +6,9 @@ import numpy as np
 
 from gpuscope.importers.reading import Note, Reading, Track
 
-_LATEST_S = 253_402_300_800.0
-"""The year 10000, which no calendar of Python's knows; as far before 1970 is refused as well."""
+_LATEST_S = 4.5e9
+"""The year 2112; as far before 1970 is refused as well. Sessions keep microseconds in 53 bits: 285 years from the first
+moment to the last."""
 _SENTENCE = "Rows whose time is missing or cannot be were left out."
 
 

@@ -174,7 +174,7 @@ class _Noting:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
-        if isinstance(error, (DamagedChunkError, TypeError, OverflowError)):
+        if isinstance(error, (DamagedChunkError, TypeError, ValueError, OverflowError)):
             self._note_damage(self._what)
             return True
         return False
@@ -185,4 +185,6 @@ def _checked(row: tuple[Any, ...]) -> Block:
     number, first, last, start_s, end_s, rows = row
     if (first is None) is not (last is None) or not all(isinstance(value, (int, float)) for value in (start_s, end_s)):
         raise DamagedChunkError("a block without times")
+    if not all(isinstance(value, int) for value in (number, first or 0, last or 0, rows)):
+        raise DamagedChunkError("a block without numbers")
     return Block(number, first, last, float(start_s), float(end_s), int(rows))

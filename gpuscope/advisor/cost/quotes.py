@@ -26,11 +26,12 @@ COLUMNS = ("gpu", "count", "kind", "price", "currency", "date")
 EXAMPLE = "h100-sxm5-80gb x8 buy 250000 USD 2026-11-01 vendor=ACME"
 
 _MOST_GPUS = 100_000
+_MOST_CHARACTERS = 1000
 _DOLLAR_LIKE = frozenset({"USD", "EUR", "GBP", "CHF"})
 """Currencies in which a lost decimal point can be told from a high price without an exchange rate."""
 _MOST_PER_GPU = 1e6
 _MOST_PER_GPU_HOUR = 1e3
-_COUNT = re.compile(r"[x×](\d+)", re.IGNORECASE)
+_COUNT = re.compile(r"[x×](\d{1,9})", re.IGNORECASE)
 _CURRENCY = re.compile(r"[A-Za-z]{3}")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _NAMES = {"vendor": "vendor", "until": "valid_until", "region": "region", "note": "note"}
@@ -42,7 +43,9 @@ def parse_quote(text: str, catalogue: Catalogue) -> Quote:
     Raises:
         UsageError: it is none; says what is wrong and how one is written.
     """
-    wrong = _refusal(f"The quote {text!r}")
+    wrong = _refusal(f"The quote {text[:_MOST_CHARACTERS]!r}")
+    if len(text) > _MOST_CHARACTERS:
+        raise wrong(f"it has more than {_MOST_CHARACTERS} characters")
     try:
         words = shlex.split(text)
     except ValueError:

@@ -54,10 +54,10 @@ _GCP_HOSTS = {
     "a2-highgpu-": "A100", "a2-megagpu-": "A100", "a2-ultragpu-": "A100-80GB",
     "a3-highgpu-": "H100", "a3-megagpu-": "H100-MEGA", "a3-ultragpu-": "H200", "a4-highgpu-": "B200",
 }  # fmt: skip
-_GCP_HOST = re.compile(r"(a\d-[a-z]+-)(\d+)g")
-_G2_HOST = re.compile(r"g2-standard-(\d+)")
+_GCP_HOST = re.compile(r"(a\d-[a-z]+-)(\d{1,6})g")
+_G2_HOST = re.compile(r"g2-standard-(\d{1,6})")
 _G2_GPUS = {"4": 1, "8": 1, "12": 1, "16": 1, "32": 1, "24": 2, "48": 4, "96": 8}
-_MEMORY = re.compile(r"'SizeInMiB':\s*(\d+)")
+_MEMORY = re.compile(r"'SizeInMiB':\s*(\d{1,12})")
 _TPU_SIZE = re.compile(r"^(tpu-\w+)-\d+$")
 _SMALLEST_MIB = 1024
 """Figures below it are GiB under the name of MiB, as RunPod's rows have them."""

@@ -30,6 +30,8 @@ _IMPOSSIBLE_BYTES = 2.0**60
 def size_bytes(number: str, unit: str) -> int | None:
     """The size in bytes; None for a number so large that it stands for "not available"."""
     plain = number.replace(",", "." if _DECIMAL_COMMA.fullmatch(number) else "")
+    if plain.count(".") > 1:
+        return None
     value = float(plain) * _UNITS[unit.lower()]
     return plausible_bytes(value)
 
