@@ -7,6 +7,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,50 @@ class Series:
 
 
 EMPTY = Series(np.empty(0), np.empty(0))
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """A figure in stretches of time, one after the other: what a plot of a long recording shows.
+
+    Values are in the field's own unit, NaN where nothing in the whole stretch was known.
+    """
+
+    start_s: FloatArray
+    """Session time of the first reading in a stretch."""
+    end_s: FloatArray
+    """And of the last."""
+    low: FloatArray
+    high: FloatArray
+    mean: FloatArray
+    """To 1/255 of the distance between low and high where stretches hold several readings."""
+    gap: NDArray[np.bool_]
+    """A value is missing in the stretch for a reason, or it was not recorded for a while."""
+
+    def __len__(self) -> int:
+        """How many stretches there are."""
+        return len(self.start_s)
+
+
+class Newest(NamedTuple):
+    """The last that was read of a figure."""
+
+    t: float
+    """Session time."""
+    value: float | None
+    reason: Reason | None
+    """Why there is no value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The older part of a session, for a viewer that follows the rest frame by frame."""
+
+    end_s: float
+    """Session time up to which it reaches."""
+    curves: dict[tuple[str, str], Envelope]
+    """By device key and figure."""
+    newest: dict[tuple[str, str], Newest]
 
 
 @dataclass(slots=True)

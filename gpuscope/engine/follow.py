@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from gpuscope.domain.device import Device
 from gpuscope.domain.events import Event
 from gpuscope.domain.run import Manifest, RunOutcome
 from gpuscope.domain.sample import Frame
+from gpuscope.domain.series import Past
 from gpuscope.errors import SessionError
 from gpuscope.store.reader import SessionReader, SessionState
 
@@ -21,6 +23,10 @@ FRAMES_A_POLL = 5000
 class Update:
     """What is new since the last poll; everything in it is already on disk."""
 
+    past: Past | None = None
+    """In the first poll of a long session: all of it but the last minute or so, whose frames follow."""
+    path: Path | None = None
+    """The session, for whoever wants more detail of its past."""
     frames: list[Frame] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     output: bytes = b""
@@ -37,10 +43,12 @@ class Update:
 class Follower:
     """Reads a session from its beginning and then what is added to it.
 
+    With `curves`, the older part of a long session comes as coarse curves of these figures; else every frame comes.
+
     Not thread-safe: create and poll it in one thread.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, curves: Collection[str] = ()) -> None:
         """Open the session.
 
         Raises:
@@ -50,6 +58,8 @@ class Follower:
         self._reader = SessionReader(path)
         self.manifest: Manifest = self._reader.manifest
         self._frame = self._event = self._output = 0
+        self._curves = curves
+        self._begun = False
         self._ended = False
         self._state = SessionState.LIVE
 
@@ -63,8 +73,10 @@ class Follower:
         if state is SessionState.LIVE and self._state is SessionState.INTERRUPTED:
             self._reopen()  # adopted: what was opened as a file that nobody writes is one that grows now
         self._state = state
-        first = not self._frame
-        frames = list(self._reader.frames(self._frame, FRAMES_A_POLL))
+        past = self._read_past()
+        first = not self._frame or past is not None
+        read = self._reader.recorded_frames if self._curves else self._reader.frames
+        frames = list(read(self._frame, FRAMES_A_POLL))
         events = list(self._reader.events(self._event))
         output = list(self._reader.output(self._output, FRAMES_A_POLL))
         self._frame = frames[-1][0] if frames else self._frame
@@ -73,9 +85,11 @@ class Follower:
         more = len(frames) == FRAMES_A_POLL or len(output) == FRAMES_A_POLL
         ended = state is not SessionState.LIVE and not more and not frames and not events and not output
         devices = self._reader.devices() if any(frame.devices for _, frame in frames) else None
-        if first and frames and devices is None:
+        if first and (frames or past) and devices is None:
             devices = self._reader.devices() or None  # of an import, whose frames do not say when a device was found
         update = Update(
+            past=past,
+            path=self.path,
             frames=[frame for _, frame in frames],
             events=events,
             output=b"".join(piece for _, _, piece in output),
@@ -90,6 +104,17 @@ class Follower:
         # A session whose writer died is over until somebody adopts it and it goes on.
         self._ended = (self._ended or ended) and state is not SessionState.LIVE
         return update
+
+    def _read_past(self) -> Past | None:
+        """The past, in the first poll."""
+        if self._begun:
+            return None
+        self._begun = True
+        found = self._reader.past(self._curves) if self._curves else None
+        if found is None:
+            return None
+        past, self._frame = found
+        return past
 
     @property
     def reader(self) -> SessionReader:

@@ -62,10 +62,14 @@ class Levels:
 
     def part(self, start: int, end: int) -> Levels:
         """Some of the entries."""
-        cut = slice(start, end)
+        return self.picked(slice(start, end))
+
+    def picked(self, places: slice | NDArray[np.intp]) -> Levels:
+        """The entries at these places."""
         return Levels(
-            self.names, self.start_us[cut], self.end_us[cut], self.rows[cut], self.longest_us[cut],
-            self.low[:, cut], self.high[:, cut], self.mean[:, cut], self.known[:, cut], self.missing[:, cut],
+            self.names, self.start_us[places], self.end_us[places], self.rows[places], self.longest_us[places],
+            self.low[:, places], self.high[:, places], self.mean[:, places], self.known[:, places],
+            self.missing[:, places],
         )  # fmt: skip
 
 
@@ -210,11 +214,10 @@ def decode_levels(blob: object, wanted: frozenset[str] | None = None) -> Levels:
         if figure.known.count != count or figure.missing.count != count:
             raise DamagedChunkError(f"{figure.name} does not fit its times")
         known[row], missing[row] = unpack(figure.known), unpack(figure.missing)
-        present = known[row] > 0
         if figure.values is not None:
-            low[row, present], high[row, present], mean[row, present] = _unpack_values(
-                figure.values, int(present.sum())
-            )
+            present = slice(None) if known[row].all() else known[row] > 0
+            count_known = int(np.count_nonzero(known[row]))
+            low[row, present], high[row, present], mean[row, present] = _unpack_values(figure.values, count_known)
     start_us, end_us, rows, longest_us = (np.asarray(unpack(chunk), dtype=np.int64) for chunk in stored.times)
     names = tuple(figure.name for figure in figures)
     return Levels(names, start_us, end_us, rows, longest_us, low, high, mean, known, missing)

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -20,15 +20,17 @@ from gpuscope.domain.event_fields import plausible
 from gpuscope.domain.events import Event
 from gpuscope.domain.run import Manifest
 from gpuscope.domain.sample import Frame
-from gpuscope.domain.series import Timeline
+from gpuscope.domain.series import EMPTY, Envelope, Past, Series, Timeline
 from gpuscope.domain.units import format_duration
 from gpuscope.errors import SessionError
 from gpuscope.store import salvage
 from gpuscope.store.block_rows import clock_zero_us
-from gpuscope.store.catalogue import Catalogue
+from gpuscope.store.catalogue import Block, Catalogue
 from gpuscope.store.compactor import KEPT_FROM
 from gpuscope.store.figures import is_time
+from gpuscope.store.level_reading import LevelReader, envelope_of_readings, joined_envelopes
 from gpuscope.store.lock import is_being_written
+from gpuscope.store.past import PastReader
 from gpuscope.store.row_reading import rows_after
 from gpuscope.store.schema import COLUMNS_SINCE, UNREADABLE, check_schema, harden, is_session_header, run_folder
 from gpuscope.store.stored_frames import StoredFrames
@@ -89,6 +91,10 @@ class SessionReader:
         except BaseException:
             self.close()
             raise
+        self._past = None
+        if self._catalogue is not None:
+            levels = LevelReader(self._connection, self._note_damage)
+            self._past = PastReader(self._catalogue, levels, clock_zero_us(self.manifest))
         self._frames = StoredFrames(self._connection, self._catalogue, self.manifest, self._note_damage)
         if not self.notes and self.state() is SessionState.INTERRUPTED:
             self.notes.append(self._interrupted_note(header))
@@ -136,6 +142,10 @@ class SessionReader:
     def frames(self, after: int = 0, limit: int = -1) -> Iterator[tuple[int, Frame]]:
         """Frames with a sequence number above `after`, in order, with their numbers."""
         return self._frames.after(after, limit)
+
+    def recorded_frames(self, after: int = 0, limit: int = -1) -> Iterator[tuple[int, Frame]]:
+        """As `frames`, but without what came through `SessionWriter.add_columns`."""
+        return self._frames.recorded(after, limit)
 
     def remainders(self) -> Iterator[Frame]:
         """What of the frames is no figure over time: process lists, devices, states. Much faster than whole frames.
@@ -198,13 +208,39 @@ class SessionReader:
         """All scalar figures of the session; those in blocks are read when they are asked for, from the open file."""
         timeline = Timeline(self.manifest.created_monotonic_s)
         with self._snapshot():
-            blocks_end_s = self._blocks_end_s()
-            blocks = [] if self._catalogue is None else self._catalogue.blocks
+            blocks = self._blocks()
             if self._catalogue is not None and blocks:
                 series = BlockSeries(self._catalogue, clock_zero_us(self.manifest))
-                timeline = StoredTimeline(self.manifest.created_monotonic_s, series, blocks_end_s)
+                timeline = StoredTimeline(self.manifest.created_monotonic_s, series, self._blocks_end_s())
             last = max((block.last_seq or 0 for block in blocks), default=0)
             return timeline.extend(frame for _, frame in self._frames.rows(last))
+
+    def past(self, names: Collection[str]) -> tuple[Past, int] | None:
+        """The older part of a long session as coarse curves of these figures; see `PastReader.past`."""
+        return None if self._past is None else self._past.past(names)
+
+    def series(self, device: str, name: str, start_s: float, end_s: float, points: int) -> Envelope:
+        """A figure between two moments in about `points` stretches or more; single readings where there are fewer.
+
+        Args:
+            device: UUID, `host` or `sampler`.
+            name: of the figure.
+            start_s: session time.
+            end_s: session time.
+            points: such as the pixels of a plot.
+        """
+        with self._snapshot():
+            last = max((block.last_seq or 0 for block in self._blocks()), default=0)
+            frames = Timeline(self.manifest.created_monotonic_s).extend(f for _, f in self._frames.rows(last))
+            newer = envelope_of_readings(frames.get(device, name).between(start_s, end_s))
+            if self._past is None:
+                return newer
+            return joined_envelopes([self._past.envelope(device, name, start_s, end_s, points), newer])
+
+    def readings(self, device: str, name: str, start_s: float, end_s: float) -> Series:
+        """Every reading of a figure in blocks between two moments."""
+        self._blocks()
+        return EMPTY if self._past is None else self._past.readings(device, name, start_s, end_s)
 
     def save_copy(self, target: Path) -> None:
         """Write a whole, plain copy, also of a session that is still growing.
@@ -295,10 +331,13 @@ class SessionReader:
         return rows_after(self._connection, table, columns, after, limit, self._note_damage)
 
     def _blocks_end_s(self) -> float:
+        return max((block.end_s for block in self._blocks()), default=0.0)
+
+    def _blocks(self) -> list[Block]:
         if self._catalogue is None:
-            return 0.0
+            return []
         self._catalogue.refresh()
-        return max((block.end_s for block in self._catalogue.blocks), default=0.0)
+        return self._catalogue.blocks
 
     @contextlib.contextmanager
     def _snapshot(self) -> Iterator[None]:

@@ -56,6 +56,11 @@ class StoredFrames:
             found = self._by_number(after)
         return found if limit < 0 else itertools.islice(found, limit)
 
+    def recorded(self, after: int, limit: int = -1) -> Iterator[tuple[int, Frame]]:
+        """As `after`, without other programs' recordings, and always numbered as they were written."""
+        found = self._by_number(after)
+        return found if limit < 0 else itertools.islice(found, limit)
+
     def remainders(self) -> Iterator[Frame]:
         """What of the frames in blocks is no figure (process lists and the like), without times; then rows as they are.
 

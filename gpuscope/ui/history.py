@@ -1,4 +1,7 @@
-"""One figure over time: an hour of it in full, days of it as lowest and highest value of each block."""
+"""One figure over time: an hour of it in full, days of it as lowest and highest value of each block.
+
+What was recorded before the session was opened is an overview, out of the session file's own coarse levels.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuscope.ui.overview import Overview
 from gpuscope.ui.rings import Ring
 
 FloatArray = NDArray[np.float64]
@@ -28,8 +32,14 @@ LEAST_INTERVALS = 2
 class History:
     """Times and values of one figure; NaN is a gap, and so is a hole of more than three usual intervals."""
 
-    def __init__(self, interval_s: float) -> None:
-        """`interval_s`: no two values are expected closer together than this."""
+    def __init__(self, interval_s: float, past: Overview | None = None) -> None:
+        """Nothing but the past.
+
+        Args:
+            interval_s: no two values are expected closer together than this.
+            past: what lies before the values that will come.
+        """
+        self.past = past
         self._least_interval_s = interval_s
         self._intervals: deque[float] = deque(maxlen=INTERVALS_KEPT)
         self._last_t: float | None = None
@@ -37,6 +47,9 @@ class History:
         self._coarse = Ring(4, COARSE_ROWS)
         self._block: list[FloatArray] = []
         self._block_rows = 0
+        if past is not None:
+            self._last_t = past.end_s
+            self._intervals.extend([past.usual_interval_s] * LEAST_INTERVALS)
 
     def __len__(self) -> int:
         """Rows kept in full, gaps included."""
@@ -55,6 +68,15 @@ class History:
 
         Coarse where the full ones are gone, and where `columns` pixels have no use for more.
         """
+        if self.past is not None and end_s < self.past.end_s:
+            return self.past.between(start_s, end_s, columns)
+        t, values = self._recent(start_s, end_s, columns)
+        if self.past is None or start_s > self.past.end_s:
+            return t, values
+        older_t, older_values = self.past.between(start_s, end_s, columns)
+        return np.concatenate([older_t, t]), np.concatenate([older_values, values])
+
+    def _recent(self, start_s: float, end_s: float, columns: int | None) -> tuple[FloatArray, FloatArray]:
         fine_rows = self._fine.view()
         t, values = _cut(fine_rows[0], fine_rows[1], start_s, end_s)
         fine_from_s = float(t[0]) if len(t) else start_s
@@ -68,6 +90,8 @@ class History:
 
     def at(self, t: float) -> float | None:
         """The value that held at a moment: the last one before it, if there is no gap between them."""
+        if self.past is not None and t <= self.past.end_s:
+            return self.past.at(t)
         times, values = self.between(t, t)
         before = int(np.searchsorted(times, t, side="right")) - 1
         if before < 0 or np.isnan(values[before]):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
-from typing import NamedTuple
+from functools import cache, partial
+from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication
@@ -17,9 +17,11 @@ from gpuscope.domain.events import Event
 from gpuscope.domain.reasons import REASON_SENTENCES, Reason
 from gpuscope.domain.run import Manifest
 from gpuscope.domain.sample import Frame, ProcessSample, SourceState
-from gpuscope.domain.series import HOST_KEY
+from gpuscope.domain.series import HOST_KEY, Newest, Past
 from gpuscope.engine.follow import Update
+from gpuscope.ui.details import Details, read_details
 from gpuscope.ui.history import History
+from gpuscope.ui.overview import Overview
 from gpuscope.ui.rings import FloatArray, Ring
 from gpuscope.ui.session_status import clock_text
 
@@ -51,12 +53,6 @@ class Reading:
     """Why there is no value, in a sentence."""
 
 
-class _Newest(NamedTuple):
-    t: float
-    value: float | None
-    reason: Reason | None
-
-
 class MonitorModel:
     """Grows as updates come; asked by the Monitor's widgets.
 
@@ -76,15 +72,21 @@ class MonitorModel:
         self._zero_s = manifest.created_monotonic_s
         self._interval_s = manifest.interval_s
         self._histories: dict[tuple[str, str], History] = {}
-        self._newest: dict[tuple[str, str], _Newest] = {}
+        self._newest: dict[tuple[str, str], Newest] = {}
         self._gpu_processes: dict[str, tuple[ProcessSample, ...]] = {}
         self._workload: tuple[ProcessSample, ...] = ()
         self._steps = Ring(1, STEP_TICKS_KEPT)
+        self._path: Path | None = None
+        self._coarse: set[tuple[str, str]] = set()
+        self._coarse_span = (0.0, 0.0)
 
     def take(self, update: Update) -> bool:
         """Add what is new; True when something was."""
         if update.devices is not None:
             self.devices = update.devices
+        if update.past is not None:
+            self._path = update.path
+            self._take_past(update.past)
         pending: _Pending = defaultdict(lambda: ([], []))
         for frame in update.frames:
             self._take_frame(frame, pending)
@@ -92,9 +94,30 @@ class MonitorModel:
         for key, (times_s, values) in pending.items():
             if key not in self._histories:
                 self._histories[key] = History(self._interval_s)
-            self._histories[key].extend(times_s, values)
+            history = self._histories[key]
+            if history.past is None or times_s[0] > history.past.end_s:  # else it is in the past's curve
+                history.extend(times_s, values)
         self._take_steps(update.events)
-        return bool(update.frames or update.events or update.devices is not None)
+        return bool(update.frames or update.events or update.past or update.devices is not None)
+
+    def detail_wanted(self) -> Callable[[], Details] | None:
+        """What reads the past parts that were drawn coarser than the pixels could show; None: there are none.
+
+        It may run in any thread; its result is for `take_detail`.
+        """
+        wanted, self._coarse = self._coarse, set()
+        if self._path is None or not wanted:
+            return None
+        return partial(read_details, self._path, self._coarse_span, frozenset(wanted))
+
+    def take_detail(self, details: Details) -> None:
+        """Add readings of the past."""
+        if not details.readings:
+            self._path = None  # the session is gone: what is in memory has to do
+        for key, readings in details.readings.items():
+            history = self._histories.get(key)
+            if history is not None and history.past is not None:
+                history.past.take_detail(details.span, readings)
 
     def reading(self, key: str, name: str) -> Reading:
         """The newest value of a figure of a device (UUID or `host`), or why there is none."""
@@ -113,7 +136,13 @@ class MonitorModel:
     ) -> tuple[FloatArray, FloatArray]:
         """Times and values of a figure, in the detail that so many pixels can show; empty when it was never read."""
         history = self._histories.get((key, name))
-        return history.between(start_s, end_s, columns) if history else (np.empty(0), np.empty(0))
+        if history is None:
+            return np.empty(0), np.empty(0)
+        past = history.past
+        if past is not None and columns is not None and past.is_coarse(start_s, end_s, columns):
+            self._coarse.add((key, name))
+            self._coarse_span = (start_s, end_s)
+        return history.between(start_s, end_s, columns)
 
     def at(self, key: str, name: str, t: float) -> float | None:
         """The value of a figure at a moment; None in a gap."""
@@ -140,6 +169,12 @@ class MonitorModel:
                 merged[process.pid] = _joined(merged.get(process.pid), process, again=bool(gpus[process.pid]))
                 gpus[process.pid].append(uuid)
         return [(process, gpus[pid]) for pid, process in merged.items()]
+
+    def _take_past(self, past: Past) -> None:
+        self.end_s = max(self.end_s, past.end_s)
+        for key, envelope in past.curves.items():
+            self._histories[key] = History(self._interval_s, Overview(envelope))
+        self._newest.update(past.newest)
 
     def _take_frame(self, frame: Frame, pending: _Pending) -> None:
         t = frame.monotonic_s - self._zero_s
@@ -172,9 +207,9 @@ class MonitorModel:
         for name in tuple(names):
             value = getattr(sample, name)
             if isinstance(value, (int, float)):
-                self._newest[key, name] = _Newest(t, value, None)
+                self._newest[key, name] = Newest(t, value, None)
             elif name in unavailable:
-                self._newest[key, name] = _Newest(t, None, unavailable[name])
+                self._newest[key, name] = Newest(t, None, unavailable[name])
             else:
                 continue
             names.discard(name)

@@ -8,7 +8,9 @@ from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from gpuscope.domain.run import Manifest
 from gpuscope.engine.follow import Update
+from gpuscope.ui.background import Newest
 from gpuscope.ui.cards import fill_gpu_card, fill_host_card, new_gpu_card, new_host_card
+from gpuscope.ui.details import Details
 from gpuscope.ui.figures import device_labels, number_ranges
 from gpuscope.ui.fleet.fleet_map import FleetMap
 from gpuscope.ui.monitor_bar import MonitorBar
@@ -65,6 +67,8 @@ class MonitorPanel(QWidget):
         self.fleet.hide()
         self.plots = MonitorPlots(self)
         self.processes = ProcessTable(self)
+        self._details = Newest(self)
+        self._details.finished.connect(self._take_detail)
         self._timer = QTimer(self)
         self._timer.setInterval(REDRAW_INTERVAL_MS)
         self._timer.timeout.connect(self._redraw_if_needed)
@@ -75,6 +79,7 @@ class MonitorPanel(QWidget):
 
     def on_session_opened(self, manifest: Manifest) -> None:
         """Start over for another session."""
+        self._details.forget()
         self.model = MonitorModel(manifest)
         self.view = TimeView()
         self.chosen, self._cursor, self._loading = None, None, True
@@ -200,10 +205,22 @@ class MonitorPanel(QWidget):
         self._drawn_span = start_s, end_s = self.view.span(self.model.end_s)
         cursor_s = None if self._cursor is None else start_s + self._cursor * (end_s - start_s)
         self.plots.draw(self.model, self._drawn_span, cursor_s)
+        self._ask_for_detail()
         self.bar.show_view(self.view, self.model.end_s, cursor_s)
         processes = [(process, self._places(uuids)) for process, uuids in self.model.processes()]
         self.processes.processes.show_processes(processes)
         self.processes.setVisible(bool(processes))
+
+    def _ask_for_detail(self) -> None:
+        """Where the plots could show more of the past than is in memory, read it beside the window."""
+        read = self.model.detail_wanted() if self.model is not None else None
+        if read is not None:
+            self._details.submit(read)
+
+    def _take_detail(self, details: Details) -> None:
+        if self.model is not None:
+            self.model.take_detail(details)
+            self._mark()
 
     def _redraw_if_needed(self) -> None:
         if self._dirty and not self._loading:

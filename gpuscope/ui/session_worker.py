@@ -13,6 +13,7 @@ from gpuscope.engine.session import open_session
 from gpuscope.errors import SessionError
 from gpuscope.store.reader import SessionState
 from gpuscope.ui.bridge import SessionBridge
+from gpuscope.ui.monitor_model import PLOTTED_FIELDS
 
 POLL_INTERVAL_S = 0.1
 SAMPLES_A_PIECE = 400
@@ -33,7 +34,7 @@ class SessionWorker(threading.Thread):
         """Follow; every failure reaches the window as one sentence."""
         try:
             open_session(self._path).close()  # completes what an interrupted run left behind
-            with contextlib.closing(Follower(self._path)) as follower:
+            with contextlib.closing(Follower(self._path, PLOTTED_FIELDS)) as follower:
                 if self._bridge.post("opened", follower.manifest, self._path):
                     self._follow(follower)
         except SessionError as error:
@@ -66,20 +67,23 @@ class SessionWorker(threading.Thread):
 
 def pieces(update: Update) -> Iterator[Update]:
     """An update in parts that the window takes in a few milliseconds each; nothing at all when it holds nothing new."""
-    if not (update.frames or update.events or update.output or update.notes or update.outcome):
+    if not (update.past or update.frames or update.events or update.output or update.notes or update.outcome):
         return
-    frames, devices = update.frames, update.devices
+    frames, devices, past = update.frames, update.devices, update.past
     gpus = max((len(frame.gpus or ()) for frame in frames[-1:]), default=0)
     size = max(1, SAMPLES_A_PIECE // (1 + gpus))
     for start in range(0, len(frames) - size, size):
-        yield Update(frames=frames[start : start + size], devices=devices, state=update.state, more=True)
-        devices = None
+        yield Update(
+            past=past, path=update.path, frames=frames[start : start + size], devices=devices, state=update.state,
+            more=True,
+        )  # fmt: skip
+        devices, past = None, None
     last = (len(frames) - 1) // size * size if frames else 0
     events = update.events
     last_event = (len(events) - 1) // EVENTS_A_PIECE * EVENTS_A_PIECE if events else 0
     for start in range(0, last_event, EVENTS_A_PIECE):
         yield Update(events=events[start : start + EVENTS_A_PIECE], state=update.state, more=True)
-    yield replace(update, frames=frames[last:], events=events[last_event:], devices=devices)
+    yield replace(update, frames=frames[last:], events=events[last_event:], devices=devices, past=past)
 
 
 def _has_ended(update: Update) -> bool:
