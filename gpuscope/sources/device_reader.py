@@ -124,9 +124,13 @@ def _groups_of_gpu(driver: Driver, found: Found) -> list[Group]:
 def _groups_of_instance(driver: Driver, found: Found) -> list[Group]:
     """What a MIG instance has of its own. Asked for anything else, drivers refuse, or answer for the whole GPU."""
     handle, device = found.handle, found.device
+    if device.gpu_instance_id is None:  # the whole GPU's counters must not pass for the instance's
+        gpm = GpmPair(driver, handle)
+    else:
+        gpm = GpmPair(driver, found.gpu_handle, device.gpu_instance_id, handle)
     return [
         Getter(driver, handle, MEMORY_READING),
-        GpmPair(driver, found.gpu_handle, device.gpu_instance_id, handle),
+        gpm,
         GpuProcesses(driver, handle, device, None),
     ]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
 from typing import Any
 
 from gpuscope.domain.reasons import REASON_SENTENCES, FieldState, Reason
@@ -201,23 +200,6 @@ class Driver:
         self.calls += calls
         self.busy_s += time.monotonic() - start_s
         self.call_started_s = None
-
-    def first_offered(self, *calls: Callable[[], Any]) -> Any:
-        """The answer of the first of several ways to ask that this driver offers.
-
-        Raises:
-            DriverError: a way failed, or the driver offers none of them; then a refusal says more than the absence of
-                a function that only other drivers have.
-        """
-        refusals: list[DriverError] = []
-        for call in calls:
-            try:
-                return call()
-            except DriverError as error:
-                if error.reason not in NOT_OFFERED:
-                    raise
-                refusals.append(error)
-        raise next((r for r in refusals if r.reason is not Reason.FUNCTION_NOT_FOUND), refusals[-1])
 
     def initialise(self) -> None:
         """Start NVML.

@@ -58,6 +58,8 @@ class Fans:
     def read(self, now_s: float) -> Figures:
         """The fastest fan and, where there are several, all of them."""
         count = self._fans(now_s)
+        if isinstance(count, Reason):  # not even how many: the plain call may work all the same
+            return self._one.read(now_s) | {"fan_percents": count}
         if count < 2:
             return self._one.read(now_s)
         try:
@@ -73,11 +75,16 @@ class Fans:
     def close(self) -> None:
         """Nothing is held."""
 
-    def _fans(self, now_s: float) -> int:
-        """How many there are; 1 where the driver cannot say, so that the plain call is tried."""
-        if self._count is None and self._refusals.reason("count", now_s) is None:
+    def _fans(self, now_s: float) -> int | Reason:
+        """How many there are, or why the driver does not say."""
+        if self._count is None:
+            refused = self._refusals.reason("count", now_s)
+            if refused is not None:
+                return refused
             try:
                 self._count = int(self._driver.call("nvmlDeviceGetNumFans", self._handle))
             except DriverError as error:
-                self._refusals.note("count", error.of_figure(), now_s)
-        return self._count or 1
+                reason = error.of_figure()
+                self._refusals.note("count", reason, now_s)
+                return reason
+        return self._count

@@ -19,6 +19,16 @@ from tests.unit.sources.expected import Everything, poll
 
 CODES = (*range(1, 31), 999, 1234)
 """nvmlReturn_t without SUCCESS, and one that no library has yet."""
+DRIVER_CODES = (1, 9, 12, 18)
+"""What concerns the driver as a whole."""
+GONE_CODES = frozenset({15, 16, 28, *DRIVER_CODES})
+NEEDED = frozenset(
+    {
+        "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetUUID", "nvmlDeviceGetMigMode", "nvmlDeviceGetMaxMigDeviceCount",
+        "nvmlDeviceGetMigDeviceHandleByIndex",
+    }
+)  # fmt: skip
+"""Without these nobody knows that there is such a GPU or instance."""
 SYSTEM_FUNCTIONS = (
     "nvmlInitWithFlags", "nvmlShutdown", "nvmlSystemGetDriverVersion", "nvmlSystemGetCudaDriverVersion",
     "nvmlDeviceGetCount_v2", "nvmlGpmSampleAlloc", "nvmlGpmSampleFree", "nvmlGpmMetricsGet",
@@ -122,19 +132,28 @@ def check(sample: GpuSample, well: GpuSample, what: str) -> None:
 def test_every_code_of_a_device_function(
     function: str, profile: dict[str, Any], nvml_in_process: MakeWorld, open_source: OpenSource
 ) -> None:
-    """One machine with a GPU for each code, and one without errors beside them."""
-    scenario = Scenario()
-    well = add(scenario, profile, function)
-    failing = {code: add(scenario, profile, function) for code in CODES}
-    for code, gpu in failing.items():
-        for scope in (gpu, *gpu.instances):
-            scenario.rule(function, scope, error=code)
-    nvml_in_process(scenario)
-    samples = readings(open_source())
-    for code, gpu in failing.items():
-        for scope, wanted in zip((gpu, *gpu.instances), (well, *well.instances), strict=True):
-            if scope.values["uuid"] in samples:  # it could be opened
-                check(samples[scope.values["uuid"]], samples[wanted.values["uuid"]], f"{function} with {code}")
+    """One machine with a GPU for each code that concerns one GPU; one for each that concerns the driver."""
+    others = [code for code in CODES if code not in DRIVER_CODES]
+    for codes in (others, *([code] for code in DRIVER_CODES)):
+        scenario = Scenario()
+        well = add(scenario, profile, function)
+        failing = {code: add(scenario, profile, function) for code in codes}
+        for code, gpu in failing.items():
+            for scope in (gpu, *gpu.instances):
+                scenario.rule(function, scope, error=code)
+        nvml_in_process(scenario)
+        source = open_source()
+        samples = readings(source) if codes is others else Everything(source).read()  # nothing to wait for
+        source.close()
+        assert samples.keys() >= ({well.values["uuid"]} if codes is others else set())
+        for code, gpu in failing.items():
+            for scope, wanted in zip((gpu, *gpu.instances), (well, *well.instances), strict=True):
+                uuid = scope.values["uuid"]
+                if uuid in samples:
+                    check(samples[uuid], samples[wanted.values["uuid"]], f"{function} with {code}")
+                else:
+                    assert code in GONE_CODES or function in NEEDED, f"{uuid} is not there: {function} with {code}"
+                    assert not source.state.ok or scope is not gpu
 
 
 @pytest.mark.parametrize("function", TOPOLOGY_FUNCTIONS)

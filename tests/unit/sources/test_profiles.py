@@ -26,7 +26,7 @@ NVLINK = {name for name in ALL_FIELDS if name.startswith("nvlink_")}
 GPM = set(PERCENT_FIELDS)
 MEMORY = {name for name in ALL_FIELDS if name.startswith("memory_")}
 LOST_TIME = {"throttle_thermal_s", "throttle_hardware_thermal_s", "throttle_power_brake_s"}
-NO_FAN = {"fan_percent"}
+NO_FAN = {"fan_percent", "fan_percents"}
 MISSING: dict[str, set[str]] = {
     "A100": {"power_module_w"} | PAGES | GPM | NO_FAN,
     "H100": {"power_module_w"} | PAGES | NO_FAN,
@@ -42,7 +42,7 @@ MISSING: dict[str, set[str]] = {
     | PAGES | ROWS | ECC | GPM | NVLINK | NO_FAN | MEMORY,
     "vGPU": set(ALL_FIELDS) - {
         "utilization_gpu_percent", "utilization_memory_percent", "encoder_percent", "decoder_percent", "clock_sm_mhz",
-        "clock_memory_mhz", "clock_graphics_mhz", "performance_state", "processes", "fan_percents"} - MEMORY,
+        "clock_memory_mhz", "clock_graphics_mhz", "performance_state", "processes"} - MEMORY,
 }  # fmt: skip
 """What each chip does not offer; everything else must be there."""
 
