@@ -19,9 +19,8 @@ from tests.unit.sources.expected import Everything, poll
 
 CODES = (*range(1, 31), 999, 1234)
 """nvmlReturn_t without SUCCESS, and one that no library has yet."""
-DRIVER_CODES = (1, 9, 12, 18)
-"""What concerns the driver as a whole."""
-GONE_CODES = frozenset({15, 16, 28, *DRIVER_CODES})
+GONE_CODES = (1, 9, 12, 15, 16, 18, 28)
+"""What concerns the driver or a GPU as a whole: it is started again and again."""
 NEEDED = frozenset(
     {
         "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetUUID", "nvmlDeviceGetMigMode", "nvmlDeviceGetMaxMigDeviceCount",
@@ -132,9 +131,9 @@ def check(sample: GpuSample, well: GpuSample, what: str) -> None:
 def test_every_code_of_a_device_function(
     function: str, profile: dict[str, Any], nvml_in_process: MakeWorld, open_source: OpenSource
 ) -> None:
-    """One machine with a GPU for each code that concerns one GPU; one for each that concerns the driver."""
-    others = [code for code in CODES if code not in DRIVER_CODES]
-    for codes in (others, *([code] for code in DRIVER_CODES)):
+    """One machine with a GPU for each code that concerns one call; one for each that concerns more."""
+    others = [code for code in CODES if code not in GONE_CODES]
+    for codes in (others, *([code] for code in GONE_CODES)):
         scenario = Scenario()
         well = add(scenario, profile, function)
         failing = {code: add(scenario, profile, function) for code in codes}
