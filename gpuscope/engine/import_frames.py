@@ -13,6 +13,7 @@ from gpuscope.importers.reading import ImportedProcess, Reading
 _MOST = 2.0**62
 """No figure of a GPU is larger, and the whole numbers of a session are not."""
 
+
 def devices_of(readings: Sequence[Reading]) -> dict[str, Device]:
     """The devices of all files by every name that a file calls them: UUID, bus id, index, key of a track."""
     known: dict[str, Device] = {}

@@ -123,10 +123,13 @@ class Supervisor:
                 self._notice(frame.states or ())
                 if frame.topology is not None:
                     self.writer.put_document(TOPOLOGY, frame.topology)
+                for event in frame.events or ():
+                    self.writer.add_event(event.monotonic_s, event.kind, event.facts())
             for kind, data in self._sampler.notes():
                 self.writer.add_event(now, kind, self._in_session_time(data))
         self.drain(now)
         self.writer.commit()
+        self.writer.compact()
 
     def drain(self, now: float, *, final: bool = False) -> bool:
         """Move output and probe events to the session, not yet committed; False when there was nothing.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from gpuscope.engine import launch
+from gpuscope.engine import follow, launch
 from gpuscope.ui.main_window import MainWindow
 from tests.ui import sessions
 from tests.ui.main_window.opening import WAIT_MS, kinds_heard, open_session
@@ -153,8 +153,9 @@ def test_a_live_view_that_ended_says_so_and_can_be_started_again(
 
 
 def test_a_long_session_says_that_it_is_read_and_can_be_left(
-    qtbot: QtBot, window: MainWindow, live_view: PlainMonitorHandle, tmp_path: Path
+    qtbot: QtBot, window: MainWindow, live_view: PlainMonitorHandle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(follow, "FRAMES_A_POLL", 2)  # as if its last minute were hours: the older part comes at once
     path = sessions.write_session(tmp_path / "long.gpuscope", seconds=600)
     with qtbot.waitSignal(window.session.progress, timeout=WAIT_MS):
         window.start(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import sqlite3
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,11 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuscope.errors import SessionError
+from gpuscope.store import compactor
+from gpuscope.store.codec import Chunk, Kind, Payload, deflate, encode_blob
 from gpuscope.store.compactor import BLOCK_ROWS
+from gpuscope.store.figures import StoredDevice, StoredFigure
 from gpuscope.store.reader import SessionReader
 from gpuscope.store.schema import APPLICATION_ID
 from gpuscope.store.writer import SessionWriter
-from tests.unit.store.test_session_file import frame, write
+from tests.unit.store.test_session_file import ZERO, frame, write
 
 FRAMES = BLOCK_ROWS - 1
 """All of them rows."""
@@ -162,3 +166,62 @@ def test_a_repair_for_which_there_is_no_room_leaves_nothing(
     with pytest.raises(SessionError, match="could not be copied for repair"):
         SessionReader(path)
     assert list(temporary.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def compacted(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("compacted") / "a.gpuscope"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compactor, "BLOCK_ROWS", 50)
+        write(path, 1000).close()
+    return path.read_bytes()
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_blocks_with_flipped_bytes_or_cut_off_open_or_are_refused(
+    compacted: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.mktemp("flip") / "flip.gpuscope"
+    torn = bytearray(compacted[: data.draw(st.integers(len(compacted) // 3, len(compacted)))])
+    for _ in range(data.draw(st.integers(1, 20))):
+        torn[data.draw(st.integers(100, len(torn) - 1))] = data.draw(st.integers(0, 255))
+    path.write_bytes(torn)
+    with opened_or_refused(path), SessionReader(path) as reader:
+        frames = [found for _, found in reader.frames()]
+        assert all(found == frame(round((found.monotonic_s - ZERO) * 10)) for found in frames if found.gpus)
+        reader.timeline().get("GPU-1", "power_w")
+        reader.series("GPU-1", "power_w", 0.0, 100.0, 10)
+        reader.past({"power_w"})
+
+
+def test_a_damaged_block_costs_its_own_readings_and_is_said(compacted: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    _tamper(compacted, path, "UPDATE columns SET data=substr(data, 1, 20) WHERE device='GPU-1' AND block=3")
+    with SessionReader(path) as reader:
+        series = reader.timeline().get("GPU-1", "power_w")
+        assert reader.notes == ["Some of columns could not be read."]
+    assert len(series.t) == 950
+
+
+def _bomb(claimed: int, packed: bytes) -> bytes:
+    chunk = Chunk(Kind.OFFSETS, claimed, width=1, deflated=True, payload=Payload(packed))
+    return encode_blob(StoredDevice(chunk, (StoredFigure("power_w", chunk, chunk, 1),), ()), 6)
+
+
+@pytest.mark.parametrize("claimed", [50, 60_000, 4_000_000, 10**12])
+def test_a_block_that_swells_is_damage(compacted: bytes, tmp_path: Path, claimed: int) -> None:
+    path = tmp_path / "a.gpuscope"
+    path.write_bytes(compacted)
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        bomb = _bomb(claimed, deflate(bytes(50_000_000), 9))
+        connection.execute("UPDATE columns SET data=? WHERE device='GPU-1' AND block=3", (bomb,))
+        connection.commit()
+    with SessionReader(path) as reader:
+        tracemalloc.start()
+        series = reader.timeline().get("GPU-1", "power_w")
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert reader.notes == ["Some of columns could not be read."]
+    assert len(series.t) == 950
+    assert peak < 5_000_000
