@@ -62,9 +62,8 @@ def compute_footprint(reader: SessionReader) -> Footprint:
     """The footprint of whatever a session holds so far; what it does not hold is null."""
     if reader.manifest.kind in {"import", CLUSTER}:
         return imported_footprint(reader)
-    timeline, sightings = Timeline(reader.manifest.created_monotonic_s), ProcessSightings()
-    for _, frame in reader.frames():  # one at a time: a day of them would not fit into memory
-        timeline.add(frame)
+    timeline, sightings = reader.timeline(), ProcessSightings()
+    for frame in reader.remainders():  # process lists are no figures over time
         sightings.add(frame)
     processes = process_facts(reader.events())
     main = processes[0] if processes else ProcessFacts("none")
