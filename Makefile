@@ -5,6 +5,7 @@
 #   make test-fleet  the tests with a real Prometheus, which it fetches
 #   make fuzz     10 000 damaged files for everything that reads what somebody else wrote: logs, sessions, prices ...
 #   make bench    what gpuscope itself costs, side by side with a bare baseline
+#   make bench-day  a day of eight GPUs recorded in made-up time: ten minutes
 #   make accuracy fit the time model's constants again and write docs/accuracy-time.md: predicted against published
 #   make package  the one-folder app dist/gpuscope/gpuscope
 #   make clean    remove what the targets above made, the virtual environment included
@@ -40,6 +41,11 @@ fuzz:
 bench:
 	@$(SETUP) test
 	$(VENV_PYTHON) -m tests.bench
+	$(VENV_PYTHON) -m tests.bench.keeping 0.3
+
+bench-day:
+	@$(SETUP) test
+	$(VENV_PYTHON) -m tests.bench.keeping 24
 
 accuracy:
 	@$(SETUP) test

@@ -26,6 +26,7 @@ from gpuscope.domain.sample import (
     SourceState,
 )
 from gpuscope.domain.series import Timeline
+from gpuscope.errors import SessionError
 from gpuscope.store import compactor
 from gpuscope.store.compactor import BLOCK_ROWS, JOURNAL_ROWS
 from gpuscope.store.levels import MEAN_STEPS, coarser, decode_levels, encode_levels, joined, level_zero
@@ -373,3 +374,25 @@ def test_an_ordinary_short_session_stays_rows(tmp_path: Path) -> None:
     writer.close()
     with SessionReader(path) as reader:
         assert rows_of(reader) == 50
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_disk_that_fills_up_ends_the_recording_with_a_sentence_and_the_file_opens(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpuscope"
+    writer = record(path, 500)
+    pages = writer._connection.execute("PRAGMA page_count").fetchone()[0]
+    writer._connection.execute(f"PRAGMA max_page_count={pages + 3}").fetchone()
+    written = [500]
+    with pytest.raises(SessionError, match="the disk is full"):
+        _record_on(writer, written)
+    writer.abandon()
+    with SessionReader(path) as reader:
+        assert [each for _, each in reader.frames()] == [rich_frame(number) for number in range(written[0])]
+
+
+def _record_on(writer: SessionWriter, written: list[int]) -> None:
+    while True:
+        writer.add_frame(rich_frame(written[0]))
+        writer.commit()
+        written[0] += 1
+        writer.compact()
