@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -24,11 +25,12 @@ def test_commands_are_those_of_the_command_line(root: Path) -> None:
     assert table == commands()
 
 
-def test_shown_command_lines_are_understood(root: Path) -> None:
-    text = (root / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["README.md", "docs/recording.md"])
+def test_shown_command_lines_are_understood(root: Path, name: str) -> None:
+    text = (root / name).read_text(encoding="utf-8")
     blocks = "\n".join(re.findall(r"^```\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL))
     lines = re.findall(r"^gpuscope( .*)?$", blocks, flags=re.MULTILINE)
-    shown = [re.split("[#>]", line)[0].split() for line in lines]  # without comments and redirections
+    shown = [shlex.split(re.split("[#>]", line)[0]) for line in lines]  # without comments and redirections
     assert len(shown) >= 4
     for arguments in shown:
         build_parser().parse(arguments)
