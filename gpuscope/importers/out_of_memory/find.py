@@ -27,15 +27,22 @@ _BACKENDS = {
     "metal": "mps", "npu": "npu", "vulkan": "vulkan", "cpu": "cpu",
 }  # fmt: skip
 _DEVICE = re.compile(
-    r"\b[GNX]PU +(\d{1,9})\b|device:GPU:(\d{1,9})\b|device ordinal (\d{1,9})\b|on device (?:cuda:)?(\d{1,9})\b"
+    r"\b[GNX]PU +(\d{1,9})\b|device:[GX]PU:(\d{1,9})\b|device ordinal (\d{1,9})\b|on device (?:cuda:)?(\d{1,9})\b"
 )
+_DEVICE_NAME = re.compile(r"device:(GPU|XPU|CPU)\b")
 _LINE_ENDS = re.compile(r"[ \t]*\n[ \t]*")
 _PROCESS = re.compile(rf"Process (\d{{1,18}}) has {SIZE} memory in use")
-_SHAPE = re.compile(r"shape ?[\[(]([0-9, ]+)[\])] and (?:data )?type (\w+)")
+_SHAPE = re.compile(r"shape ?[\[(]([0-9, ]+)[\])](?: and (?:data )?type (\w+))?")
+_NODE_TYPE = re.compile(r"\bT=DT_(\w+)")
+"""How TensorFlow before 1.5 names the type of what a node makes."""
+_CHARACTERS_OF_STATISTICS = 2000
+_STATISTICS = re.compile(r"\bLimit: +(\d{1,25})\s+InUse: +(\d{1,25})")
+"""What TensorFlow's allocator prints before the failure itself."""
+_ROCM_BUFFER = re.compile(r"\bROCm\d")
 _OPERATOR = re.compile(r"\[\[(?:\{\{node |Node: )([\w/.:-]+)|requested by op ([\w/.:-]+)")
 _HINT = re.compile(
     r"(PYTORCH_(?:CUDA_|HIP_|XPU_)?ALLOC_CONF=?[\w:]*|PYTORCH_MPS_HIGH_WATERMARK_RATIO=[\d.]+|max_split_size_mb"
-    r"|TF_GPU_ALLOCATOR=\w+|gpu_memory_utilization|max_model_len)"
+    r"|FLAGS_fraction_of_gpu_memory_to_use is [\d.]+|TF_GPU_ALLOCATOR=\w+|gpu_memory_utilization|max_model_len)"
 )
 _MOST_DIGITS = 12
 """Of a tensor's side."""
@@ -110,7 +117,22 @@ def _read_all(text: str, places: list[_Place]) -> Iterator[OutOfMemoryMessage]:
         end = max(end, place.match.end())
         begin = max(_line_start(text, place.start), place.start - _CHARACTERS_BEFORE)
         body = text[begin : min(end, place.start + _MESSAGE_CHARACTERS)]
-        yield _read(place, body, line, kernel_memory if place.form.framework == "pytorch" else {})
+        message = _read(place, body, line, kernel_memory if place.form.framework == "pytorch" else {})
+        yield _with_neighbours(message, text, place)
+
+
+def _with_neighbours(message: OutOfMemoryMessage, text: str, place: _Place) -> OutOfMemoryMessage:
+    """What only the lines around a message say."""
+    if message.framework == "tensorflow" and message.limit_bytes is None:
+        before = _STATISTICS.findall(text[max(0, place.start - _CHARACTERS_OF_STATISTICS) : place.start])
+        if before:
+            limit, used = (plausible_bytes(float(figure)) for figure in before[-1])
+            return msgspec.structs.replace(message, limit_bytes=limit, allocated_bytes=used)
+    if message.framework == "llama.cpp" and message.backend == "cuda":
+        # One source file serves both; what is compiled from it for AMD keeps the name cudaMalloc.
+        after = text[place.start : place.start + _CHARACTERS_BEFORE]
+        return msgspec.structs.replace(message, backend="rocm") if _ROCM_BUFFER.search(after) else message
+    return message
 
 
 def _line_start(text: str, position: int) -> int:
@@ -190,7 +212,7 @@ def _read(place: _Place, body: str, line: int, kernel_memory: dict[str, int]) ->
         shape=shape,
         dtype=_DTYPE_NAMES.get(dtype, dtype) or None,
         operator=next((group for group in operator.groups() if group), None) if operator else None,
-        hint=hint.group(1) if hint else None,
+        hint=hint.group(1).replace(" is ", "=") if hint else None,
         pool=pool.group(1) if pool else None,
         version=_version(form, body),
         unavailable=unavailable,
@@ -236,9 +258,8 @@ def _backend(form: Form, named: str | None, body: str) -> str | None:
         return form.backend
     if named is not None:
         return _BACKENDS[named.lower()]
-    if "device:GPU" in body:
-        return "cuda"
-    return "cpu" if "device:CPU" in body else None
+    named_there = _DEVICE_NAME.search(body)
+    return None if named_there is None else _BACKENDS[named_there.group(1).lower()]
 
 
 def _device(named: str | None, body: str) -> int | None:
@@ -255,7 +276,9 @@ def _shape(body: str) -> tuple[tuple[int, ...], str]:
     sides = [part.strip() for part in match.group(1).split(",") if part.strip()]
     if any(len(side) > _MOST_DIGITS or not side.isdigit() for side in sides):
         return (), ""
-    return tuple(int(side) for side in sides), match.group(2)
+    node_type = None if match.group(2) else _NODE_TYPE.search(body)
+    named = node_type.group(1).lower() if node_type else ""
+    return tuple(int(side) for side in sides), match.group(2) or named
 
 
 _PYTORCH_VERSIONS = (
@@ -267,7 +290,8 @@ _PYTORCH_VERSIONS = (
     (r"torch\.cuda\.OutOfMemoryError.*total capacity of", "2.2 to 2.4"),
     (r"torch\.OutOfMemoryError", "2.5 or later"),
     (r"total capacity of", "2.2 or later"),
-    (r"torch\.cuda\.OutOfMemoryError", "1.13 to 2.0"),
+    (r"torch\.cuda\.OutOfMemoryError[\s\S]{0,400}total capacity;", "1.13 to 2.0"),
+    (r"torch\.cuda\.OutOfMemoryError", "1.13 to 2.4"),
     (r"reserved in total by PyTorch\) If reserved memory is >>", "1.10 to 2.0"),
     (r"reserved in total by PyTorch", "1.4 to 2.0"),
 )

@@ -44,6 +44,14 @@ _PYTORCH_FIGURES = {
 }
 """`total capacty` is how PyTorch 2.0 and 2.1 spell it. `cached` (0.4 to 1.3) is what is held beyond `allocated`."""
 
+_CUDA_ASYNC_FIGURES = {
+    "requested_bytes": rf"failed to allocate {WHOLE_BYTES} bytes",
+    "free_bytes": rf"Free memory/Total memory: {WHOLE_BYTES}/",
+    "total_bytes": rf"Free memory/Total memory: [0-9]{{1,25}}/{WHOLE_BYTES}",
+    "allocated_bytes": rf"InUse: +{WHOLE_BYTES}",
+}
+"""Of the allocator that JAX and TensorFlow share (cuda_malloc_async)."""
+
 _XLA_PARTS = {
     "parameters": rf"parameter allocation: +{SIZE}",
     "constants": rf"constant allocation: +{SIZE}",
@@ -64,12 +72,23 @@ FORMS: tuple[Form, ...] = (
                   "limit_bytes": rf"user-supplied memory fraction\) *: {SIZE}"}),
     Form("pytorch", _begins(r"DefaultCPUAllocator: (?:can't allocate|not enough) memory"), "cpu",
          figures={"requested_bytes": rf"tried to allocate {WHOLE_BYTES} bytes"}),
+    Form("pytorch", _begins(r"posix_memalign\([^)\n]{0,80}\) == 0\. 12 vs 0"), "cpu"),
     Form("pytorch", _begins(r"\$ Torch: not enough memory"), "cpu",
          figures={"requested_bytes": rf"tried to allocate {SIZE}"}),
     Form("pytorch", _begins(r"(?i:cuda runtime error \(2\) ?: out of memory)"), "cuda"),
     Form("pytorch", _begins(r"CUBLAS_STATUS_ALLOC_FAILED|CUDNN_STATUS_ALLOC_FAILED"), "cuda"),
     Form("pytorch", _begins(r"out of shared memory\. Please try to raise your shared memory limit"), "cpu",
          "shared_memory"),
+    # JAX before TensorFlow, with whose allocator it runs: only the source file's path tells them apart
+    Form("jax",
+         _begins(r"external/xla/xla/\S{1,200} Allocator \((?P<backend>GPU|gpu|cpu)\w*\) ran out of memory trying to "
+                 "allocate"),
+         figures={"requested_bytes": rf"trying to allocate {SIZE}", "limit_bytes": rf"Limit: +{WHOLE_BYTES}",
+                  "allocated_bytes": rf"InUse: +{WHOLE_BYTES}"}),
+    Form("tensorflow",
+         _begins(r"tensorflow/\S{1,200} \S{1,40} cuMemAllocAsync failed to allocate [0-9]{1,25} bytes"), "cuda",
+         figures=_CUDA_ASYNC_FIGURES),
+    Form("jax", _begins(r"cuMemAllocAsync failed to allocate [0-9]{1,25} bytes"), "cuda", figures=_CUDA_ASYNC_FIGURES),
     # TensorFlow
     Form("tensorflow", _begins(r"OOM when allocating tensor with shape\s?\["),
          figures={"limit_bytes": rf"Limit: +{WHOLE_BYTES}", "allocated_bytes": rf"InUse: +{WHOLE_BYTES}"}),
@@ -119,6 +138,8 @@ FORMS: tuple[Form, ...] = (
          "cuda"),
     Form("mxnet", _begins(r"pooled_storage_manager\.h:\d+: (?:cudaMalloc (?:retry )?failed: out of memory"
                           r"|Memory allocation failed)"), "cuda"),
+    Form("mxnet", _begins(r"MXNetError: cudaMalloc (?:retry )?failed: out of memory"), "cuda"),
+    Form("mxnet", _begins(r"cpu_device_storage\.h:\d+: Failed to allocate CPU Memory"), "cpu"),
     # vLLM
     Form("vllm", _begins(r"KV cache is needed, which is larger than the available KV cache memory"), "cuda",
          "cache_too_small", {"requested_bytes": rf"{SIZE} KV cache is needed",
@@ -136,6 +157,8 @@ FORMS: tuple[Form, ...] = (
          figures={"requested_bytes": rf"more system memory \({SIZE}\)", "free_bytes": rf"is available \({SIZE}\)"}),
     Form("ollama", _begins(r"model request too large for system"), "cpu",
          figures={"requested_bytes": rf'requested="{SIZE}"', "free_bytes": rf'available="{SIZE}"'}),
+    Form("ollama",
+         _begins(r"llama runner process has terminated: (?:CUDA error|cudaMalloc failed): out of memory"), "cuda"),
     Form("llama.cpp", _begins(r"failed to allocate [0-9.,]+ MiB of pinned memory"), "cpu",
          figures={"requested_bytes": rf"failed to allocate {SIZE} of pinned"}),
     Form("llama.cpp", _begins(r"Device memory allocation of size \d+ failed"), "vulkan",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gpuscope.domain.out_of_memory import OutOfMemoryMessage
 
 _LESS_TRAINING = (
@@ -10,6 +12,12 @@ _LESS_TRAINING = (
     "Turn on activation checkpointing: about a third more computing, far fewer activations.",
 )
 _SHARD = "Shard parameters and optimizer over several GPUs (FSDP, ZeRO), or use an 8-bit optimizer."
+
+_SMALLER_MODEL = "Take a smaller model or quantisation of it: a Mac has no second GPU to shard over."
+_PADDLE_SHARE = re.compile(r"FLAGS_fraction_of_gpu_memory_to_use=(0\.\d{1,9})")
+_LOW_SHARE = 0.9
+"""Paddle takes 0.92 unless told otherwise (its documentation of the flag)."""
+_INTEL_BLOCK = 4 * 1024**3
 
 SMALLER: dict[str, tuple[str, ...]] = {
     "pytorch": (*_LESS_TRAINING, _SHARD),
@@ -124,7 +132,24 @@ def end_others(message: OutOfMemoryMessage) -> str:
 
 def smaller(message: OutOfMemoryMessage) -> tuple[str, ...]:
     """Ways to need less memory."""
-    return SMALLER.get(message.framework, ("Halve the batch size.",))
+    if message.framework == "pytorch" and message.backend == "mps":
+        return (*_LESS_TRAINING, _SMALLER_MODEL)
+    known = SMALLER.get(message.framework, ("Halve the batch size.",))
+    share = _PADDLE_SHARE.search(message.hint or "")
+    if share is not None and float(share.group(1)) < _LOW_SHARE:
+        return (f"Raise the share of the GPU that Paddle takes: {share.group()} is set.", *known)
+    return known
+
+
+def large_blocks(message: OutOfMemoryMessage) -> tuple[str, ...]:
+    """What to do where one block is refused although it would fit.
+
+    Intel's runtime refuses single blocks above 4 GiB on Arc cards, with the words of a shortage since PyTorch 2.5
+    (github.com/intel/intel-extension-for-pytorch/issues/846 and 863).
+    """
+    if message.backend != "xpu" or (message.requested_bytes or 0) < _INTEL_BLOCK:
+        return ()
+    return ("Split tensors of 4 GiB and more: Intel's runtime refuses larger single blocks on some cards.",)
 
 
 def allocator_setting(message: OutOfMemoryMessage) -> str | None:

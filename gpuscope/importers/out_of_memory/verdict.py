@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 from gpuscope.domain.out_of_memory import OutOfMemoryMessage, OutOfMemoryVerdict
 from gpuscope.domain.units import format_bytes
 from gpuscope.importers.out_of_memory import remedies
+from gpuscope.importers.out_of_memory.sums import Sums, sums_of
 
 _ROUNDING = 0.005
 """Sizes are printed with two decimals."""
@@ -24,22 +24,9 @@ _PLAIN_SHARE = 0.8
 """Of the device: below it a process's own memory does not explain the refusal."""
 
 
-class _Sums(NamedTuple):
-    """What follows from a message's figures; 0 where they do not say."""
-
-    requested: int
-    free: int
-    own: int
-    """Held by this process, as far as is known."""
-    outside: int
-    """Held by this process outside its framework."""
-    others: int
-    """Neither free nor this process's."""
-
-
 def verdict_of(message: OutOfMemoryMessage) -> OutOfMemoryVerdict:
     """The verdict on one message: the first of the causes that its figures show."""
-    sums = _sums(message)
+    sums = sums_of(message)
     for judge in _JUDGES:
         found = judge(message, sums)
         if found is not None:
@@ -47,7 +34,7 @@ def verdict_of(message: OutOfMemoryMessage) -> OutOfMemoryVerdict:
     return _too_big(message, sums)
 
 
-def _plenty_free(message: OutOfMemoryMessage, sums: _Sums) -> bool:
+def _plenty_free(message: OutOfMemoryMessage, sums: Sums) -> bool:
     """Whether the device had what was asked for and more.
 
     Allocators take more from the driver than a tensor needs, so a request that just about fits is still a shortage.
@@ -56,19 +43,7 @@ def _plenty_free(message: OutOfMemoryMessage, sums: _Sums) -> bool:
     return message.free_bytes is not None and sums.free >= sums.requested + margin > 0
 
 
-def _sums(message: OutOfMemoryMessage) -> _Sums:
-    held = message.reserved_bytes or message.allocated_bytes or 0
-    own = message.this_process_bytes or held
-    others = sum(process.memory_bytes for process in message.processes)
-    if message.other_bytes is not None:
-        others = message.other_bytes
-    elif message.total_bytes is not None and message.free_bytes is not None and not others:
-        others = max(0, message.total_bytes - message.free_bytes - own)
-    outside = max(0, own - held) if message.this_process_bytes is not None and message.reserved_bytes is not None else 0
-    return _Sums(message.requested_bytes or 0, message.free_bytes or 0, own, outside, others)
-
-
-def _elsewhere(message: OutOfMemoryMessage, _: _Sums) -> OutOfMemoryVerdict | None:
+def _elsewhere(message: OutOfMemoryMessage, _: Sums) -> OutOfMemoryVerdict | None:
     """Not the device's memory at all."""
     if message.kind == "shared_memory":
         return OutOfMemoryVerdict(
@@ -92,7 +67,7 @@ def _elsewhere(message: OutOfMemoryMessage, _: _Sums) -> OutOfMemoryVerdict | No
     )
 
 
-def _block_size(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict | None:
+def _block_size(message: OutOfMemoryMessage, sums: Sums) -> OutOfMemoryVerdict | None:
     if message.kind != "block_size_limit":
         return None
     limit = message.limit_bytes
@@ -105,7 +80,7 @@ def _block_size(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict 
     )
 
 
-def _cache(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict | None:
+def _cache(message: OutOfMemoryMessage, sums: Sums) -> OutOfMemoryVerdict | None:
     if message.kind != "cache_too_small":
         return None
     sentence = "After the weights there is too little memory left for the KV cache"
@@ -124,7 +99,7 @@ def _cache(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict | Non
     )  # fmt: skip
 
 
-def _no_figures(message: OutOfMemoryMessage, _: _Sums) -> OutOfMemoryVerdict | None:
+def _no_figures(message: OutOfMemoryMessage, _: Sums) -> OutOfMemoryVerdict | None:
     figures = (message.requested_bytes, message.total_bytes, message.free_bytes, message.allocated_bytes)
     if any(figure is not None for figure in figures):
         return None
@@ -136,7 +111,7 @@ def _no_figures(message: OutOfMemoryMessage, _: _Sums) -> OutOfMemoryVerdict | N
     )  # fmt: skip
 
 
-def _seen_in_part(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict | None:
+def _seen_in_part(message: OutOfMemoryMessage, sums: Sums) -> OutOfMemoryVerdict | None:
     real, seen = message.parts.get("kernel_memory"), message.total_bytes
     if real is None or seen is None or real < seen * _SEEN_IN_PART or sums.requested >= real:
         return None
@@ -150,7 +125,7 @@ def _seen_in_part(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdic
     )  # fmt: skip
 
 
-def _larger_than_device(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict | None:
+def _larger_than_device(message: OutOfMemoryMessage, sums: Sums) -> OutOfMemoryVerdict | None:
     total = message.total_bytes
     if total is None or sums.requested <= total or message.framework == "vllm":
         return None
@@ -165,7 +140,7 @@ def _larger_than_device(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemory
     )  # fmt: skip
 
 
-def _capped(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict | None:
+def _capped(message: OutOfMemoryMessage, sums: Sums) -> OutOfMemoryVerdict | None:
     limit = message.limit_bytes
     if limit is None or message.backend == "mps":
         return None
@@ -182,7 +157,7 @@ def _capped(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict | No
     )  # fmt: skip
 
 
-def _small_program(message: OutOfMemoryMessage, _: _Sums) -> OutOfMemoryVerdict | None:
+def _small_program(message: OutOfMemoryMessage, _: Sums) -> OutOfMemoryVerdict | None:
     """XLA counts all that a program needs: where that is little, the program is not what filled the device."""
     whole = message.parts.get("all")
     if message.framework != "jax" or whole is None or whole >= _SMALLEST_DEVICE:
@@ -195,7 +170,7 @@ def _small_program(message: OutOfMemoryMessage, _: _Sums) -> OutOfMemoryVerdict 
     )
 
 
-def _wanted_at_start(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict | None:
+def _wanted_at_start(message: OutOfMemoryMessage, sums: Sums) -> OutOfMemoryVerdict | None:
     """vLLM takes a share of the device at once, whatever the model needs."""
     if message.framework != "vllm" or not message.total_bytes or message.free_bytes is None:
         return None
@@ -210,25 +185,26 @@ def _wanted_at_start(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVer
     )
 
 
-def _held_by_others(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict | None:
+def _held_by_others(message: OutOfMemoryMessage, sums: Sums) -> OutOfMemoryVerdict | None:
     total = message.total_bytes or message.limit_bytes
     if _plenty_free(message, sums) or not sums.others:
         return None
-    named = bool(message.processes) or message.other_bytes is not None
+    named = bool(sums.other_processes) or message.other_bytes is not None
     large = total is not None and sums.others >= total * _LARGE_SHARE
     if not large or sums.free + sums.others < sums.requested or not (named or message.free_bytes is not None):
         return None
-    who = " and ".join(f"process {p.pid} {format_bytes(p.memory_bytes)}" for p in message.processes[:5])
+    who = ", ".join(f"process {p.pid} {format_bytes(p.memory_bytes)}" for p in sums.other_processes[:5])
+    listed = f" ({who})" if who else ""
     return OutOfMemoryVerdict(
         code="held_by_others",
-        sentence=f"Others hold {who or format_bytes(sums.others)}; without them the "
+        sentence=f"Others hold {format_bytes(sums.others)}{listed}; without them the "
         f"{format_bytes(sums.requested)} would have fitted.",
         evidence=_evidence(message, sums),
         remedies=(remedies.end_others(message), *remedies.smaller(message)),
     )
 
 
-def _fragmented(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict | None:
+def _fragmented(message: OutOfMemoryMessage, sums: Sums) -> OutOfMemoryVerdict | None:
     pieces = message.reserved_unallocated_bytes or 0
     total = message.total_bytes or message.limit_bytes or 0
     large = pieces >= total * _FRAGMENTED_SHARE > 0
@@ -247,7 +223,7 @@ def _fragmented(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict 
     )  # fmt: skip
 
 
-def _not_a_shortage(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict | None:
+def _not_a_shortage(message: OutOfMemoryMessage, sums: Sums) -> OutOfMemoryVerdict | None:
     total = message.total_bytes or 0
     if message.free_bytes is not None:
         if not sums.requested or not _plenty_free(message, sums):
@@ -264,11 +240,11 @@ def _not_a_shortage(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerd
         sentence=f"{start}: not a plain shortage. Another process may have held the memory at that moment, or a limit "
         "outside the framework refused it.",
         evidence=_evidence(message, sums) + others,
-        remedies=(*remedies.NOT_A_SHORTAGE, *_against_fragments(message, sums)),
+        remedies=(*remedies.large_blocks(message), *remedies.NOT_A_SHORTAGE, *_against_fragments(message, sums)),
     )
 
 
-def _outside(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict | None:
+def _outside(message: OutOfMemoryMessage, sums: Sums) -> OutOfMemoryVerdict | None:
     total = message.total_bytes
     if total is None or sums.outside < total * _LARGE_SHARE or sums.outside + sums.free < sums.requested:
         return None
@@ -283,7 +259,7 @@ def _outside(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict | N
     )  # fmt: skip
 
 
-def _too_big(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict:
+def _too_big(message: OutOfMemoryMessage, sums: Sums) -> OutOfMemoryVerdict:
     whole = message.parts.get("all")
     if whole is not None:
         sentence = f"The program needs {format_bytes(whole)} in all, more than was left of the device."
@@ -304,7 +280,7 @@ def _too_big(message: OutOfMemoryMessage, sums: _Sums) -> OutOfMemoryVerdict:
     )
 
 
-def _against_fragments(message: OutOfMemoryMessage, sums: _Sums) -> tuple[str, ...]:
+def _against_fragments(message: OutOfMemoryMessage, sums: Sums) -> tuple[str, ...]:
     setting = remedies.allocator_setting(message)
     pieces = message.reserved_unallocated_bytes or 0
     if setting is None or not pieces or pieces + sums.free < sums.requested:
@@ -312,7 +288,7 @@ def _against_fragments(message: OutOfMemoryMessage, sums: _Sums) -> tuple[str, .
     return (f"Set {setting} before the program starts.",)
 
 
-def _needed(message: OutOfMemoryMessage, sums: _Sums) -> int | None:
+def _needed(message: OutOfMemoryMessage, sums: Sums) -> int | None:
     """What this process held in use, and what it asked for: without the pieces that its allocator kept unused."""
     if message.parts.get("all"):
         return message.parts["all"]
@@ -321,9 +297,10 @@ def _needed(message: OutOfMemoryMessage, sums: _Sums) -> int | None:
     return sums.own - (message.reserved_unallocated_bytes or 0) + sums.requested
 
 
-def _evidence(message: OutOfMemoryMessage, sums: _Sums) -> str:
+def _evidence(message: OutOfMemoryMessage, sums: Sums) -> str:
     figures = (
         ("of the device", message.total_bytes),
+        ("allowed", message.limit_bytes if message.backend == "mps" else None),
         ("free", message.free_bytes),
         ("allocated", message.allocated_bytes),
         ("reserved but unused", message.reserved_unallocated_bytes),
@@ -333,7 +310,7 @@ def _evidence(message: OutOfMemoryMessage, sums: _Sums) -> str:
     return "; ".join(known) + "." if known else ""
 
 
-_Judge = Callable[[OutOfMemoryMessage, _Sums], OutOfMemoryVerdict | None]
+_Judge = Callable[[OutOfMemoryMessage, Sums], OutOfMemoryVerdict | None]
 _JUDGES: tuple[_Judge, ...] = (
     _elsewhere, _block_size, _cache, _no_figures, _seen_in_part, _larger_than_device, _capped, _small_program,
     _wanted_at_start,    _held_by_others, _fragmented, _not_a_shortage, _outside,

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gpuscope.domain.out_of_memory import OutOfMemoryMessage
+from gpuscope.domain.out_of_memory import OutOfMemoryMessage, OutOfMemoryVerdict
 from gpuscope.engine.explain_oom import explain
 from gpuscope.importers.out_of_memory.find import find_messages
 from gpuscope.importers.out_of_memory.verdict import verdict_of
@@ -175,3 +175,43 @@ def test_a_long_log_takes_a_moment() -> None:
     (message,) = find_messages(text)
     assert message.count == 2000
     assert time.monotonic() - start < 10
+
+
+def _verdict_on(text: str) -> OutOfMemoryVerdict:
+    (message,) = find_messages(text)
+    return verdict_of(message)
+
+
+def test_a_message_that_is_cut_after_the_free_memory_blames_nobody() -> None:
+    text = "CUDA out of memory. Tried to allocate 146.00 MiB.\nGPU 0 has a total capacity of 8.00 GiB of which 0 bytes"
+    assert _verdict_on(f"torch.OutOfMemoryError: {text} is free.").code == "too_big"
+
+
+def test_of_two_processes_the_one_that_holds_the_tensors_is_no_other() -> None:
+    text = (
+        "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacty of 24.00 GiB of which 1.00 GiB is "
+        "free. Process 11 has 15.00 GiB memory in use. Process 12 has 8.00 GiB memory in use. Of the allocated memory "
+        "14.00 GiB is allocated by PyTorch, and 512.00 MiB is reserved by PyTorch but unallocated."
+    )
+    verdict = _verdict_on(text)
+    assert verdict.code == "held_by_others"
+    assert "process 12" in verdict.sentence
+    assert "process 11" not in verdict.sentence
+
+
+def test_a_mac_is_not_told_to_shard_over_several_gpus() -> None:
+    text = (
+        "MPS backend out of memory (MPS allocated: 15.72 GiB, other allocations: 2.41 MiB, max allowed: 18.13 GiB). "
+        "Tried to allocate 5.81 GiB on private pool."
+    )
+    verdict = _verdict_on(text)
+    assert "18.1 GiB allowed" in verdict.evidence
+    assert not any("FSDP" in remedy for remedy in verdict.remedies)
+
+
+def test_a_share_that_paddle_names_is_raised_first() -> None:
+    text = (
+        "Cannot allocate 25.000244MB memory on GPU 0, available memory is only 2.349999MB.\n"
+        "   2) FLAGS_fraction_of_gpu_memory_to_use is 0.50 now, please set it to a higher value but less than 1.0."
+    )
+    assert "0.50" in _verdict_on(text).remedies[0]
