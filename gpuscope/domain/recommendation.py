@@ -182,7 +182,7 @@ class Rejected(Value, frozen=True, kw_only=True):
     count: int
     reason_code: str
     """memory, deadline, budget, budget_per_hour, power, vendor, provider, region, no_offer, precision, unknown_memory,
-    dominated, ..."""
+    dominated, fewer_gpus, ..."""
     reason: str
 
 

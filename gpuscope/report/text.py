@@ -269,6 +269,7 @@ ENGLISH: dict[str, str] = {
     "rejected.precision": "Not usable in this precision",
     "rejected.minimum_memory": "Less memory than asked for",
     "rejected.throughput": "Too slow",
+    "rejected.fewer_gpus": "Fewer GPUs than the run used",
     "rejected.serving": "Misses a target of the service",
     "rejected.rack_power": "Too much power for the rack",
     "rejected.residency": "Data may not be there",

@@ -44,7 +44,8 @@ def alternates(ranked: Sequence[Option], on_front: Sequence[bool], chosen: int, 
     if best.candidate.acquisition != BUY and BUY in kinds:
         picker.add_way(BUY)
     while len(picker.picks) < _AT_LEAST and picker.add(
-        lambda option: option.candidate.acquisition != KEEP and option.candidate.count <= max(1, best.candidate.count)
+        lambda option: option.candidate.acquisition != KEEP and option.candidate.count <= max(1, best.candidate.count),
+        in_rank=best.figures.seconds is None,
     ):
         pass
     return tuple(picker.picks[:limit])
@@ -59,10 +60,14 @@ class _Picker:
         self._chosen = chosen
         self.picks: list[int] = []
 
-    def add(self, wanted: Callable[[Option], bool], *, fewest_gpus: bool = False) -> bool:
-        """Pick the best one on other hardware, on the front where there is one; whether there was any."""
+    def add(self, wanted: Callable[[Option], bool], *, fewest_gpus: bool = False, in_rank: bool = False) -> bool:
+        """Pick the best one on other hardware, on the front where there is one; whether there was any.
+
+        Of configurations whose speed is not known the front says nothing: then their rank alone counts.
+        """
         fitting = [index for index in self._others() if wanted(self._ranked[index])]
-        worthy = [index for index in fitting if self._on_front[index]] or fitting
+        worthy = [] if in_rank else [index for index in fitting if self._on_front[index]]
+        worthy = worthy or fitting
         if fewest_gpus:
             worthy.sort(key=lambda index: self._ranked[index].candidate.count)
         self.picks += worthy[:1]

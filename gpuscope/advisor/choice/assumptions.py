@@ -40,6 +40,11 @@ def _of_work(job: Job, work: Work, candidates: Sequence[Candidate], limits: Cons
         return
     no_speed = bool(candidates) and all(candidate.step_time_s is None for candidate in candidates)
     yield _NOTHING_TO_COMPARE if no_speed and work.batches is None else work.sentence
+    if no_speed and job.source_count > 1 and not limits.counts:
+        yield (
+            f"The run used {job.source_count} GPUs: as many are taken to be needed, each with as much memory, for how "
+            "fast fewer would be is not known. --counts allows other numbers."
+        )
     yield from job.assumptions
     best = candidates[0].step_time_s if candidates else None
     launches_s = job.kernels * HOST_S_PER_KERNEL[1]

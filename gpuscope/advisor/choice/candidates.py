@@ -10,7 +10,7 @@ import msgspec
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.catalogue.specs import GpuSpec
 from gpuscope.advisor.choice.building import cpu_candidate, gpu_candidate
-from gpuscope.advisor.choice.constraints import BUY, KEEP, RENT
+from gpuscope.advisor.choice.constraints import BUY, DEFAULT_COUNTS, KEEP, MOST_GPUS, RENT
 from gpuscope.advisor.choice.explain import Parts
 from gpuscope.advisor.choice.hardware import Refusal, refuse_gpu, rejected
 from gpuscope.advisor.choice.judging import figures_of, judged
@@ -78,6 +78,16 @@ class Builder:
         """Numbers of GPUs in the machines that are sold with them."""
         return self._ways.sizes(gpu)
 
+    def counts(self) -> tuple[int, ...]:
+        """Those asked for; else powers of two up to as many as the job used, and that number itself."""
+        if self._constraints.counts:
+            return tuple(sorted(set(self._constraints.counts)))
+        used = min(self._job.source_count, MOST_GPUS)
+        if self._services is not None or used <= 1:
+            return DEFAULT_COUNTS
+        powers = (1 << exponent for exponent in range((used - 1).bit_length() + 1))
+        return tuple(sorted({*DEFAULT_COUNTS, used, *powers}))
+
     def of_gpu(self, gpu: GpuSpec, counts: tuple[int, ...]) -> Iterator[Option | Rejected]:
         """All configurations of one GPU; for each count at least one option or one rejection."""
         refused = refuse_gpu(gpu, self._constraints)
@@ -144,9 +154,10 @@ class Builder:
         if self._services is not None:
             yield from self._services.of_count(gpu, count, variants)
             return
-        ways = self._ways.of(gpu, count)
+        too_few = self._too_few(gpu, count)
+        ways = [] if too_few else self._ways.of(gpu, count)
         if not ways:
-            yield rejected(gpu, count, self._why_out_of_reach(gpu, count, variants))
+            yield rejected(gpu, count, too_few or self._why_out_of_reach(gpu, count, variants))
             return
         too_small: Plan | None = None
         placed = False
@@ -160,6 +171,13 @@ class Builder:
                 yield self._option(gpu, way, variant, plan)
         if not placed and too_small is not None:
             yield rejected(gpu, count, ("memory", self._too_small(gpu, too_small)))
+
+    def _too_few(self, gpu: GpuSpec, count: int) -> Refusal | None:
+        """Where nothing tells how fast it is, nobody knows whether fewer GPUs than the job used would do."""
+        used = self._job.source_count
+        if count >= used or self._constraints.counts or self._predictions.step(self._variants[0], gpu).seconds:
+            return None
+        return "fewer_gpus", f"the job used {used} GPUs, and whether fewer would be fast enough is not known"
 
     def _why_out_of_reach(self, gpu: GpuSpec, count: int, variants: list[Variant]) -> Refusal:
         """A single GPU that cannot be had is first of all too small, where it is."""

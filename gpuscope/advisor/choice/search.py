@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from gpuscope.advisor.catalogue.loading import Catalogue
 from gpuscope.advisor.choice.candidates import Builder
-from gpuscope.advisor.choice.constraints import DEFAULT_COUNTS
 from gpuscope.advisor.choice.limits import measures
 from gpuscope.advisor.choice.money import Money
 from gpuscope.advisor.choice.options import Option
@@ -38,11 +37,11 @@ class Found(NamedTuple):
 
 def search(builder: Builder, limits: Constraints, catalogue: Catalogue) -> Found:
     """Judge the asked or usual numbers of GPUs, and larger ones where the job needs them."""
-    asked = tuple(sorted(set(limits.counts)))
-    options, rejected = _of_counts(builder, catalogue, asked or DEFAULT_COUNTS)
+    counts = builder.counts()
+    options, rejected = _of_counts(builder, catalogue, counts)
     options.extend(builder.without_gpu())
-    if not asked:
-        _extend(builder, catalogue, limits, options, rejected)
+    if not limits.counts:
+        _extend(builder, catalogue, limits, options, rejected, counts[-1])
     passed = [option for option in options if not option.breaches]
     broken = [option for option in options if option.breaches]
     at_hand = builder.at_hand()
@@ -54,14 +53,19 @@ def search(builder: Builder, limits: Constraints, catalogue: Catalogue) -> Found
 
 
 def _extend(
-    builder: Builder, catalogue: Catalogue, limits: Constraints, options: list[Option], rejected: list[Rejected]
+    builder: Builder,
+    catalogue: Catalogue,
+    limits: Constraints,
+    options: list[Option],
+    rejected: list[Rejected],
+    largest: int,
 ) -> None:
     """Add larger numbers of GPUs until something will do, and the next one: of slower GPUs more may be cheaper."""
-    count, last = DEFAULT_COUNTS[-1], False
+    count, last = largest, False
     while count < _MOST_UNASKED and not last:
         passed = [option for option in options if not option.breaches]
         if not _needs_more(passed, options, rejected, count, limits):
-            if count == DEFAULT_COUNTS[-1]:
+            if count == largest:
                 return
             last = True
         count *= 2

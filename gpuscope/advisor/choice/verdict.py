@@ -26,20 +26,23 @@ class Decision(NamedTuple):
     """Only the machine at hand meets the limits."""
 
 
-def decide(ranked: Sequence[Option], at_hand: Option | None, constraints: Constraints) -> Decision | None:
+def decide(
+    ranked: Sequence[Option], at_hand: Option | None, constraints: Constraints, used_gpus: int = 1
+) -> Decision | None:
     """Choose; None: there is nothing to choose from.
 
     Args:
         ranked: candidates that break no constraint, best first, without the machine at hand.
         at_hand: the machine of the run, when it breaks no constraint.
         constraints: for what was asked.
+        used_gpus: of the run; where the speed is not known, as many are taken.
     """
     kept = None if at_hand is None else _kept(at_hand, ranked, constraints)
     if kept is not None:
         return kept
     if not ranked:
         return None
-    return Decision(_verdict(ranked[0].candidate), _sentence(ranked[0], constraints), ranked[0])
+    return Decision(_verdict(ranked[0].candidate), _sentence(ranked[0], constraints, used_gpus), ranked[0])
 
 
 def _kept(at_hand: Option, ranked: Sequence[Option], limits: Constraints) -> Decision | None:
@@ -77,7 +80,7 @@ def _verdict(candidate: Candidate) -> Verdict:
     return Verdict.RENT
 
 
-def _sentence(best: Option, limits: Constraints) -> str:
+def _sentence(best: Option, limits: Constraints, used_gpus: int) -> str:
     candidate = best.candidate
     name = title(candidate)
     if candidate.acquisition == BUY:
@@ -85,6 +88,9 @@ def _sentence(best: Option, limits: Constraints) -> str:
     else:
         start = "A CPU is enough: rent" if candidate.count == 0 else "Rent"
         text = f"{start} {name}: {_rent_words(best, limits.economics)}"
+    if candidate.step_time_s is None and candidate.serving is None:
+        as_many = f", so as many as the {used_gpus} GPUs of the run are assumed" if used_gpus > 1 else ""
+        text += f"; the speed is not known{as_many}"
     if best.figures.lasting and best.figures.usd is not None:
         years = max(limits.economics.years)
         text += (
@@ -106,7 +112,7 @@ def _rent_words(best: Option, economics: Economics) -> str:
     if best.figures.usd is not None and candidate.step_time_s is not None:
         return f"{rate}, about {compared_cost(best.figures.usd, economics)}, the least of all offers"
     which = "those that may have the memory" if candidate.fits is None else "those with the memory"
-    return f"{rate}, the lowest price of {which}; the speed is not known"
+    return f"{rate}, the lowest price of {which}"
 
 
 def _done(candidate: Candidate) -> str:

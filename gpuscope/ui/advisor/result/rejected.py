@@ -142,4 +142,5 @@ def _title(code: str) -> str:
         "residency": translate("Advisor", "Data may not be there"),
         "rack_power": translate("Advisor", "Too much power for the rack"),
         "throughput": translate("Advisor", "Too slow"),
+        "fewer_gpus": translate("Advisor", "Fewer GPUs than the run used"),
     }.get(code, code.replace("_", " ").capitalize())
