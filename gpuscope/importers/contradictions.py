@@ -17,12 +17,16 @@ _OVER = 1.02
 _BUSY_PERCENT = 99.0
 _SEVERAL = 3
 """Samples: one alone may lie between two pieces of work."""
+_ENGINE_COUNTERS = frozenset({"gpm_graphics_percent", "sm_activity_percent", "GRACT", "SMACT"})
+"""Shares of time in which the GPU's engine or its multiprocessors worked, as DCGM's profiling fields give them, in the
+names of the readers."""
 _TRAFFIC = ("utilization_memory_percent", "pcie_rx_bytes_per_s", "pcie_tx_bytes_per_s")
 _PERCENTS = ("utilization_gpu_percent", "utilization_memory_percent", "encoder_percent", "decoder_percent")
 _UNACCOUNTED_BYTES = 640 * MIB
 """What the driver keeps for itself (up to some 600 MiB on data-center GPUs) is in use without a process."""
 _LISTS_PROCESSES = frozenset({"smi_table", "smi_q_xml", "smi_q_text"})
 _LEAST_W = 5.0
+"""Of the mean power: what draws less may gather less energy than the counter's steps show."""
 
 
 def add_contradictions(reading: Reading) -> None:
@@ -31,6 +35,7 @@ def add_contradictions(reading: Reading) -> None:
     for key, track in reading.tracks.items():
         name = f"{track.device.name} {track.device.index}"
         found = [*_time(track), *_ranges(track), *_over_highest(track), *_no_traffic(track), *_no_energy(track)]
+        found += _counters_stand_still(track)
         reading.notes += [
             Note(code="contradiction", sentence=f"{name}: {sentence}", count=count) for sentence, count in found
         ]
@@ -93,6 +98,22 @@ def _no_traffic(track: Track) -> _Found:
             "utilisation is 100% while the counters of memory and PCIe read 0: one of them is wrong.",
             int(still.sum()),
         )
+
+
+def _counters_stand_still(track: Track) -> _Found:
+    """After an Xid error DCGM's counters may read 0 until its service is started again (github.com/NVIDIA/DCGM,
+    issue 303)."""
+    load = track.values("utilization_gpu_percent")
+    counters = [track.values(name) for name in track.columns if name in _ENGINE_COUNTERS]
+    if not len(load) or not counters:
+        return
+    still = (load >= _BUSY_PERCENT) & np.all([values == 0 for values in counters], axis=0)
+    if still.sum() >= _SEVERAL:
+        sentence = (
+            f"utilisation is {_BUSY_PERCENT:.0f}% and more while all profiling counters read 0: a fault of measuring, "
+            "as after an Xid error, not an idle GPU. Start the DCGM service again (systemctl restart nvidia-dcgm)."
+        )
+        yield sentence, int(still.sum())
 
 
 def _no_energy(track: Track) -> _Found:

@@ -6,15 +6,13 @@ import numpy as np
 
 from gpuscope.domain.reasons import Reason
 from gpuscope.importers.contradictions import add_contradictions
-from gpuscope.importers.doubts import add_doubts
 from gpuscope.importers.moments import drop_impossible_times
 from gpuscope.importers.neutral import neutralise
 from gpuscope.importers.reading import Note, Reading, Track
+from gpuscope.importers.unified_memory import drop_memory_of_nothing
 
 _OVER_LIMIT = 1.02
 """Power is averaged and limits are rounded: below this it is no contradiction."""
-
-
 _LOAD_PERCENT = 10.0
 """Below it a GPU is idle, and what holds its clocks down slows nothing."""
 _SLOWDOWNS = {0x8: "hardware slowdown", 0x20: "thermal slowdown by software", 0x40: "thermal slowdown by hardware",
@@ -29,7 +27,7 @@ def add_findings(reading: Reading) -> None:
     neutralise(reading)
     drop_impossible_times(reading)
     add_contradictions(reading)
-    add_doubts(reading)
+    drop_memory_of_nothing(reading)
     for track in reading.tracks.values():
         _mig_mode(reading, track)
         _power_over_limit(reading, track)

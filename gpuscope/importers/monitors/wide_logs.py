@@ -24,8 +24,6 @@ class _Named(NamedTuple):
     scale: float = 1.0
 
 
-_NULS = re.compile(rb"\0{2,}")
-"""Single ones belong to UTF-16."""
 _GPUZ: dict[str, _Named] = {
     "gpu clock [mhz]": _Named("clock_graphics_mhz"),
     "gpu core clock [mhz]": _Named("clock_graphics_mhz"),
@@ -81,7 +79,7 @@ def _gpuz_target(name: str) -> Target | None:
     return Target("GPU 0", known.field, known.scale) if known else Target("GPU 0", name)
 
 
-_WANDB = re.compile(r"system/gpu\.(?:process\.)?(\d{1,9})\.([a-zA-Z]+)")
+_WANDB = re.compile(r"system[/.]gpu\.(?:process\.)?(\d{1,9})\.([a-zA-Z]+)")
 _WANDB_FIELDS: dict[str, _Named] = {
     "gpu": _Named("utilization_gpu_percent"),
     "memory": _Named("utilization_memory_percent"),
@@ -102,11 +100,15 @@ def recognises_wandb(head: str) -> bool:
 
 
 def read_wandb(data: Content, progress: Progress | None = None) -> Reading:
-    """Read an exported chart; the columns `__MIN` and `__MAX` are bounds of the one before, not GPUs of their own."""
+    """Read an exported chart, or the table that `run.history(stream="events")` gives.
+
+    The columns `__MIN` and `__MAX` are bounds of the one before, not GPUs of their own.
+    """
     reading = Reading(WANDB_KIND, WANDB_DESCRIPTION)
 
     def targets_of(names: list[str], _: list[str]) -> list[Target | None]:
-        return [_wandb_target(name) for name in names]
+        dated = "_timestamp" in names
+        return [None if dated and name == "_runtime" else _wandb_target(name) for name in names]
 
     table = read_table(reading, data, progress, targets_of, lambda key: _device(key, int(key.rpartition(" ")[2])))
     targets = targets_of(table.names, [])
@@ -119,9 +121,9 @@ def read_wandb(data: Content, progress: Progress | None = None) -> Reading:
 
 
 def _wandb_target(name: str) -> Target | None:
-    if name.lower() == "timestamp":
+    if name.lower() in {"timestamp", "_timestamp"}:
         return TIME
-    if name.lower().startswith("relative time"):
+    if name.lower().startswith("relative time") or name == "_runtime":
         return SECONDS
     match = _WANDB.search(name)
     if match is None:

@@ -25,9 +25,8 @@ _MOST_DATES = 64
 """Changes of date in a block: with more, its rows are in no order of time and are read one by one."""
 
 _COLONS, _COLON_BYTES = np.uint64(0x00003A00003A0000), np.uint64(0x0000FF0000FF0000)
-_DIGITS = np.uint64(0xFFFFFFFFFFFFFFFF) ^ _COLON_BYTES
-_ZEROS = np.uint64(0x3030303030303030)
-_HIGH_BITS, _TO_HIGH_FROM_NINE = np.uint64(0x8080808080808080), np.uint64(0x4646464646464646)
+"""The third and the sixth of eight characters."""
+_ZEROS_FOR_COLONS = np.uint64(0x0000300000300000)
 _HOURS, _MINUTES, _SECONDS = 24, 60, 60
 
 
@@ -110,10 +109,9 @@ class Clocks(NamedTuple):
 def clock_seconds(block: Block, starts: Positions, ends: Positions) -> Clocks:
     """Seconds of the day of cells like `12:23:29` or `12:23:29.950`."""
     word = block.words[starts]
-    digits = (word & _DIGITS) | (_ZEROS & _COLON_BYTES)
     fits = (word & _COLON_BYTES) == _COLONS
-    fits &= ((digits + _TO_HIGH_FROM_NINE) | (digits - _ZEROS)) & _HIGH_BITS == 0
-    number = added_up(digits - _ZEROS)  # 12:23:29 → 12023029
+    number, are_digits = added_up((word & ~_COLON_BYTES) | _ZEROS_FOR_COLONS)  # 12:23:29 → 12023029
+    fits &= are_digits
     hours, minutes, seconds = number // 1_000_000, number // 1000 % 1000, number % 1000
     fits &= (hours < _HOURS) & (minutes < _MINUTES) & (seconds < _SECONDS)
     whole = (hours * np.uint64(3600) + minutes * np.uint64(60) + seconds).astype(np.float64)

@@ -41,15 +41,16 @@ def number_before(words: Words, ends: Positions, counts: Positions | int) -> tup
         counts: how many characters, 0 to 8, for each or for all of them.
     """
     word = (words[ends - WORD_BYTES] & _KEPT[counts]) | _FILLED[counts]
-    not_digits = ((word + _TO_HIGH_FROM_NINE) | (word - _ZEROS)) & _HIGH_BITS
-    return added_up(word - _ZEROS), not_digits == 0
+    return added_up(word)
 
 
-def added_up(word: Words) -> Words:
-    """The number of eight digits, each a byte from 0 to 9, the highest in the lowest byte."""
+def added_up(word: Words) -> tuple[Words, Mask]:
+    """The number that eight characters write, the highest digit in the lowest byte, and whether all are digits."""
+    are_digits: Mask = ((word + _TO_HIGH_FROM_NINE) | (word - _ZEROS)) & _HIGH_BITS == 0
+    word = word - _ZEROS
     word = (word * _word(10) + (word >> _word(8))) & _word(0x00FF00FF00FF00FF)
     word = (word * _word(100) + (word >> _word(16))) & _word(0x0000FFFF0000FFFF)
-    return (word * _word(10_000) + (word >> _word(32))) & _word(0xFFFFFFFF)
+    return (word * _word(10_000) + (word >> _word(32))) & _word(0xFFFFFFFF), are_digits
 
 
 def first_bytes(words: Words, starts: Positions, counts: Positions) -> Words:

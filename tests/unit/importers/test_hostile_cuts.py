@@ -20,7 +20,6 @@ CUTS = 40
 """Of each file, evenly spread; each file of a kind is cut at other places."""
 FILES = [(reader.description, data) for reader in READERS for data in logs() if recognises(reader, data)]
 QUERY = (FOLDER / "two-gpu-interleaved.csv").read_bytes()
-DMON = (FOLDER / "dmon-2016-all-groups-header-again.log").read_bytes()
 
 
 def _read_or_refused(data: bytes) -> Reading | None:

@@ -66,7 +66,7 @@ LINES = {
     "metrics": (b'DCGM_FI_DEV_GPU_UTIL{gpu="0"} 1\n', 30),
     "no kind": (b"a,gpu,", 30),
 }
-"""What each kind begins with, and the mebibytes of the line that follows: beyond some, most are refused by their size."""
+"""What each kind begins with, and the mebibytes of the line that follows: beyond that, most refuse it by its size."""
 
 
 def test_lines_without_an_end(tmp_path: Path) -> None:
