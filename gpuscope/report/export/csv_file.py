@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import IO
 
-from gpuscope.report.export.readings import Readings, is_whole
+from gpuscope.report.export.readings import Readings, figure_names, is_whole
 
 FIRST_COLUMNS = ("time", "unix_s", "device", "index", "name", "hostname")
 ROWS_AT_ONCE = 20_000
@@ -23,7 +23,7 @@ def write_csv(tables: Sequence[Readings], file: IO[bytes], progress: Callable[[f
         file: to write into.
         progress: is told the share that is done; to cancel, it raises.
     """
-    names = list(dict.fromkeys(name for table in tables for name in table.columns))
+    names = figure_names(tables)
     total = sum(len(table.wall_s) for table in tables) or 1
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text)

@@ -8,7 +8,7 @@ from typing import IO, Any
 import numpy as np
 
 from gpuscope.errors import ReportError
-from gpuscope.report.export.readings import Readings
+from gpuscope.report.export.readings import Readings, figure_names
 
 
 def write_parquet(tables: Sequence[Readings], file: IO[bytes], progress: Callable[[float], None]) -> None:
@@ -27,7 +27,7 @@ def write_parquet(tables: Sequence[Readings], file: IO[bytes], progress: Callabl
         from pyarrow import parquet
     except ImportError as error:
         raise ReportError("Parquet needs pyarrow: pip install 'gpuscope[parquet]', or export as CSV.") from error
-    names = list(dict.fromkeys(name for table in tables for name in table.columns))
+    names = figure_names(tables)
     texts = [(name, pa.string()) for name in ("device", "name", "hostname")]
     figures = [(name, pa.float64()) for name in names]
     schema = pa.schema([("time", pa.timestamp("us", tz="UTC")), *texts, ("index", pa.int64()), *figures])

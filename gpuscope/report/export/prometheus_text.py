@@ -7,7 +7,7 @@ from typing import IO
 
 import numpy as np
 
-from gpuscope.report.export.readings import Readings
+from gpuscope.report.export.readings import Readings, figure_names
 
 PREFIX = "gpuscope_"
 
@@ -20,7 +20,7 @@ def write_prometheus(tables: Sequence[Readings], file: IO[bytes], progress: Call
         file: to write into.
         progress: is told the share that is done; to cancel, it raises.
     """
-    names = list(dict.fromkeys(name for table in tables for name in table.columns))
+    names = figure_names(tables)
     for done, name in enumerate(names):
         file.write(f"# TYPE {PREFIX}{name} gauge\n".encode())
         for table in tables:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from gpuscope.domain.device import Device
 from gpuscope.domain.sample import GpuSample, HostSample
-from gpuscope.domain.series import HOST_KEY, Series, Timeline
+from gpuscope.domain.series import HOST_KEY, FloatArray, Series, Timeline
 from gpuscope.errors import UsageError
 from gpuscope.store.reader import SessionReader
-
-FloatArray = NDArray[np.float64]
 
 _TIMES = frozenset({"read_start_s", "read_end_s"})
 """Of the sampler's own clock: they say nothing outside."""
@@ -123,6 +120,11 @@ def _means(found: dict[str, Series], start_s: float, step_s: float) -> tuple[Flo
     times = start_s + step_s * np.arange(rows, dtype=np.float64)
     some = np.any([~np.isnan(column) for column in columns.values()], axis=0)
     return times[some], {name: column[some] for name, column in columns.items()}
+
+
+def figure_names(tables: Sequence[Readings]) -> list[str]:
+    """Every figure that any of the tables has, each once, in the order of the tables."""
+    return list(dict.fromkeys(name for table in tables for name in table.columns))
 
 
 def is_whole(name: str) -> bool:

@@ -13,16 +13,17 @@ from gpuscope.domain.gpu_labels import gpu_key, host_of
 from gpuscope.domain.gpu_metrics import METRICS
 from gpuscope.domain.host_metrics import host_expressions
 from gpuscope.domain.sentinels import is_blank
+from gpuscope.domain.series import FloatArray
 from gpuscope.errors import UsageError
 from gpuscope.sources.prometheus.selection import UTILIZATION_METRICS, Selection, find_gpus
-from gpuscope.sources.prometheus.server import FloatArray, Series, Server
+from gpuscope.sources.prometheus.server import Series, Server
 
 USUAL_SCRAPE_S = 30.0
 """Taken where no two points tell the interval."""
 MOST_ROWS = 2_000_000
 """Moments times GPUs that a step is chosen for: about 200 MB with a dozen figures each."""
 MOST_MOMENTS = 5_000
-_RATE_INTERVALS = 4
+RATE_INTERVALS = 4
 """A rate needs two points in its window: four intervals bear a missed scrape."""
 _HIGHEST = frozenset({"memory_used_bytes", "memory_total_bytes", "memory_reserved_bytes"})
 """Of these the highest in a step counts: whether something fits depends on it. Of the others the mean."""
@@ -87,26 +88,53 @@ def read_history(
     devices = find_gpus(server, selection, start_s, end_s)
     scrape_s = scrape_interval_s(server, selection, end_s)
     step_s = step_s or default_step_s(end_s - start_s, scrape_s, len(devices))
-    grid = np.arange(start_s, end_s + step_s / 2, step_s)
-    gpus = {key: Table(grid) for key in devices}
-    hosts: dict[str, Table] = {}
     metrics = _metrics_there(server, selection, start_s, end_s)
-    expressions = host_expressions(f"{math.ceil(max(step_s, _RATE_INTERVALS * scrape_s))}s")
-    parts = len(metrics) + len(expressions)
-    for done, name in enumerate(metrics):
-        answers = server.over(_over_step(name, selection, step_s, scrape_s), start_s, end_s, step_s)
-        _place(gpus, METRICS[name].field, METRICS[name].scale, answers, gpu_key, grid)
-        _tell(progress, (done + 1) / parts)
+    of_hosts = host_expressions(f"{math.ceil(max(step_s, RATE_INTERVALS * scrape_s))}s")
+    questions = _Questions(server, start_s, end_s, step_s, len(metrics) + len(of_hosts), progress)
+    moments = questions.moments
+    gpus = {key: Table(moments) for key in devices}
+    for name in metrics:
+        answers = questions.ask(_over_step(name, selection, step_s, scrape_s))
+        _place(gpus, METRICS[name].field, METRICS[name].scale, answers, gpu_key)
+    hosts: dict[str, Table] = {}
     names = {device.hostname for device in devices.values() if device.hostname}
-    for done, (name, expression) in enumerate(expressions.items(), len(metrics)):
-        answers = [
-            series for series in server.over(expression, start_s, end_s, step_s) if _host_name(series.labels) in names
-        ]
+    for field_, expression in of_hosts.items():
+        answers = [series for series in questions.ask(expression) if _host_name(series.labels) in names]
         for series in answers:
-            hosts.setdefault(_host_name(series.labels), Table(grid))
-        _place(hosts, name, 1.0, answers, _host_name, grid)
-        _tell(progress, (done + 1) / parts)
+            hosts.setdefault(_host_name(series.labels), Table(moments))
+        _place(hosts, field_, 1.0, answers, _host_name)
     return History(devices, gpus, hosts, step_s, scrape_s)
+
+
+@dataclass(slots=True)
+class _Questions:
+    """One figure after another for the same moments.
+
+    Attributes:
+        count: how many will be asked.
+        progress: is told the share that is answered.
+    """
+
+    server: Server
+    start_s: float
+    end_s: float
+    step_s: float
+    count: int
+    progress: Callable[[float], None] | None
+    answered: int = 0
+
+    @property
+    def moments(self) -> FloatArray:
+        """Unix times of the rows."""
+        return np.arange(self.start_s, self.end_s + self.step_s / 2, self.step_s)
+
+    def ask(self, expression: str) -> list[Series]:
+        """Values of an expression at all moments."""
+        answers = self.server.over(expression, self.start_s, self.end_s, self.step_s)
+        self.answered += 1
+        if self.progress is not None:
+            self.progress(self.answered / self.count)
+        return answers
 
 
 def default_step_s(span_s: float, scrape_s: float, gpus: int) -> float:
@@ -158,14 +186,14 @@ def _place(
     scale: float,
     answers: list[Series],
     key: Callable[[dict[str, str]], str],
-    grid: FloatArray,
 ) -> None:
     """Put points into the rows of their moments; a GPU whose labels changed comes as several series."""
-    step_s = grid[1] - grid[0] if len(grid) > 1 else 1.0
     for series in answers:
         table = tables.get(key(series.labels))
         if table is None:
             continue
+        grid = table.wall_s
+        step_s = grid[1] - grid[0] if len(grid) > 1 else 1.0
         rows = np.rint((series.wall_s - grid[0]) / step_s).astype(np.intp)
         inside = (rows >= 0) & (rows < len(grid)) & ~np.isnan(series.values) & ~is_blank(series.values)
         if inside.any():
@@ -175,8 +203,3 @@ def _place(
 
 def _host_name(labels: dict[str, str]) -> str:
     return host_of(labels) or ""
-
-
-def _tell(progress: Callable[[float], None] | None, share: float) -> None:
-    if progress is not None:
-        progress(share)

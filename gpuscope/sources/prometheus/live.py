@@ -19,18 +19,20 @@ from gpuscope.domain.reasons import Reason
 from gpuscope.domain.sample import Frame, GpuSample, HostSample, SourceState
 from gpuscope.domain.sentinels import is_blank
 from gpuscope.errors import SourceError
-from gpuscope.sources.prometheus.history import scrape_interval_s
+from gpuscope.sources.prometheus.history import RATE_INTERVALS, scrape_interval_s
 from gpuscope.sources.prometheus.selection import UTILIZATION_METRICS, Selection
 from gpuscope.sources.prometheus.server import Series, Server
 
 SOURCE = "prometheus"
 STALE_INTERVALS = 3
 """A server goes on giving the last value for five minutes: what is older than so many scrapes counts as missing."""
-_WHOLE = frozenset(
-    f.name for f in msgspec.structs.fields(GpuSample) if "int" in str(f.type) and "float" not in str(f.type)
+_WHOLE_FIGURES = frozenset(
+    field.name
+    for field in msgspec.structs.fields(GpuSample)
+    if "int" in str(field.type) and "float" not in str(field.type)
 )
-_FIGURES = frozenset(f.name for f in msgspec.structs.fields(GpuSample)) - {"uuid", "processes", "unavailable"}
-_HOST_WHOLE = frozenset(name for name in HostSample.__struct_fields__ if name.endswith("_bytes"))
+_FIGURES = frozenset(GpuSample.__struct_fields__) - {"uuid", "processes", "unavailable"}
+_WHOLE_HOST_FIGURES = frozenset(name for name in HostSample.__struct_fields__ if name.endswith("_bytes"))
 
 
 class PrometheusClient:
@@ -129,34 +131,38 @@ class PrometheusClient:
         return (SourceState(source=SOURCE, ok=not sentence, code="error" if sentence else "ok", sentence=sentence),)
 
     def _gpus(self, now_s: float) -> tuple[tuple[GpuSample, ...], dict[str, dict[str, str]]]:
-        selector = self._selection.selector("|".join(METRICS))
-        oldest_s = STALE_INTERVALS * self._scrape_s
-        newest = " or ".join(
-            f"max by (instance) (timestamp({self._selection.selector(name)}))" for name in UTILIZATION_METRICS
-        )
-        read = self._server.instant(newest, now_s)
-        fresh = {series.labels.get("instance"): now_s - float(series.values[0]) <= oldest_s for series in read}
+        """The newest figures of each GPU that is present, and its labels by the GPU's key."""
+        fresh = self._fresh_exporters(now_s)
         figures: dict[str, dict[str, float]] = defaultdict(dict)
         labels: dict[str, dict[str, str]] = defaultdict(dict)
-        for series in self._server.instant(selector, now_s):
+        for series in self._server.instant(self._selection.selector("|".join(METRICS)), now_s):
             metric = METRICS[series.labels["__name__"]]
             key = gpu_key(series.labels)
             labels[key].update(series.labels)
-            if fresh.get(series.labels.get("instance")) and metric.field in _FIGURES and _is_value(series):
+            if series.labels.get("instance") in fresh and metric.field in _FIGURES and _is_value(series):
                 figures[key].setdefault(metric.field, float(series.values[0]) * metric.scale)
-        present = {key: found for key, found in labels.items() if fresh.get(found.get("instance"))}
+        present = {key: found for key, found in labels.items() if found.get("instance") in fresh}
         return tuple(_sample(key, figures[key]) for key in sorted(present)), present
+
+    def _fresh_exporters(self, now_s: float) -> set[str | None]:
+        """The `instance` labels of exporters that the server has read lately."""
+        newest = " or ".join(
+            f"max by (instance) (timestamp({self._selection.selector(name)}))" for name in UTILIZATION_METRICS
+        )
+        oldest_s = now_s - STALE_INTERVALS * self._scrape_s
+        read = self._server.instant(newest, now_s)
+        return {series.labels.get("instance") for series in read if float(series.values[0]) >= oldest_s}
 
     def _only_host(self, names: set[str], now_s: float) -> HostSample | None:
         """Figures of the host, where all GPUs are in one machine that node-exporter watches."""
         if len(names) != 1:
             return None
         figures: dict[str, Any] = {}
-        for name, expression in host_expressions(f"{max(1, round(4 * self._scrape_s))}s").items():
+        for name, expression in host_expressions(f"{max(1, round(RATE_INTERVALS * self._scrape_s))}s").items():
             for series in self._server.instant(expression, now_s):
                 if (host_of(series.labels) or "") in names and _is_value(series):
                     value = float(series.values[0])
-                    figures[name] = round(value) if name in _HOST_WHOLE else value
+                    figures[name] = round(value) if name in _WHOLE_HOST_FIGURES else value
         return HostSample(**figures) if figures else None
 
 
@@ -165,6 +171,6 @@ def _is_value(series: Series) -> bool:
 
 
 def _sample(key: str, figures: dict[str, float]) -> GpuSample:
-    whole = {name: round(value) if name in _WHOLE else value for name, value in figures.items()}
+    whole = {name: round(value) if name in _WHOLE_FIGURES else value for name, value in figures.items()}
     missing = {} if "utilization_gpu_percent" in figures else {"utilization_gpu_percent": Reason.NO_DATA}
     return msgspec.structs.replace(GpuSample(uuid=key, unavailable=missing), **whole)

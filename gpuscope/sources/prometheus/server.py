@@ -12,11 +12,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from gpuscope.domain.series import FloatArray
 from gpuscope.errors import SourceError, UsageError
-
-FloatArray = NDArray[np.float64]
 
 TIMEOUT_S = 60.0
 MOST_ANSWER_BYTES = 512 * 1024**2

@@ -44,14 +44,19 @@ class _CancelledError(GpuscopeError):
     """The person thought better of it."""
 
 
-class _Watched:
-    """How far a reading is, and whether it is to end; shared with the thread that reads."""
+class _ImportState:
+    """How far the server's past has been read, and whether that is to end; shared with the thread that reads."""
 
     def __init__(self) -> None:
         self.share = 0.0
         self.cancelled = False
 
-    def __call__(self, share: float) -> None:
+    def tell(self, share: float) -> None:
+        """Note how far it is.
+
+        Raises:
+            _CancelledError: it is to end.
+        """
         if self.cancelled:
             raise _CancelledError(translate("ClusterDialog", "Cancelled: nothing was kept."))
         self.share = share
@@ -83,7 +88,7 @@ class ClusterDialog(QDialog):
         self.setWindowTitle(self.tr("Machines of a Prometheus server – gpuscope"))
         self.resize(*START_SIZE)
         self._settings, self._look_at = settings, look
-        self._watched = _Watched()
+        self._state = _ImportState()
         self._looking, self._opening = Newest(self), Newest(self)
         self._looking.finished.connect(self._on_seen)
         self._opening.finished.connect(self._on_opened)
@@ -130,12 +135,12 @@ class ClusterDialog(QDialog):
         if asked is None:
             return
         self._begin(self.tr("Reading…"))
-        self._watched = watched = _Watched()
-        self._opening.submit(partial(_import, *asked, watched))
+        self._state = state = _ImportState()
+        self._opening.submit(partial(_import, *asked, state))
 
     def cancel(self) -> None:
         """Stop what is going on."""
-        self._watched.cancelled = True
+        self._state.cancelled = True
         self._looking.forget()
         if self._opening.busy:
             self._say(self.tr("Cancelling…"))
@@ -144,7 +149,7 @@ class ClusterDialog(QDialog):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Nobody waits for an answer any more."""
-        self._watched.cancelled = True
+        self._state.cancelled = True
         self._looking.forget()
         self._opening.forget()
         self._rest()
@@ -198,9 +203,9 @@ class ClusterDialog(QDialog):
             button.setEnabled(True)
 
     def _show_progress(self) -> None:
-        if self._opening.busy and self._watched.share > 0:
+        if self._opening.busy and self._state.share > 0:
             self.progress.setRange(0, 100)
-            self.progress.setValue(round(100 * self._watched.share))
+            self.progress.setValue(round(100 * self._state.share))
 
     def _say(self, sentence: str) -> None:
         self.sentence.setText(sentence)
@@ -279,9 +284,9 @@ class _Means:
         return Reading(value, "" if value is not None else translate("ClusterDialog", "It says nothing in that time."))
 
 
-def _import(question: ClusterQuestion, start: datetime, end: datetime, watched: _Watched) -> Path:
+def _import(question: ClusterQuestion, start: datetime, end: datetime, state: _ImportState) -> Path:
     folder = paths.sessions_dir()
     folder.mkdir(parents=True, exist_ok=True)
     path = default_session_name(folder, question.job or "cluster")
-    import_cluster(path, question, start, end, progress=watched)
+    import_cluster(path, question, start, end, progress=state.tell)
     return path

@@ -56,6 +56,7 @@ class FleetMap(QWidget):
     """
 
     chosen = Signal(str)
+    """UUID of a GPU."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """No GPUs."""
@@ -65,7 +66,7 @@ class FleetMap(QWidget):
         self._labels: dict[str, str] = {}
         self._model: Readings | None = None
         self._selected: str | None = None
-        self._seen: str | None = None
+        self._scrolled_to: str | None = None
         self._figures = _figures()
         self._figure_box = QComboBox(self)
         for shown in self._figures:
@@ -105,22 +106,24 @@ class FleetMap(QWidget):
         readings = {key: self._model.reading(key, shown.field) for key in self._devices}
         values = {key: reading.value for key, reading in readings.items()}
         top = shown.top or max((value for value in values.values() if value is not None), default=1.0) or 1.0
-        blocks = []
-        for machine in ordered(self._machines, values, self._order_box.currentData()):
-            cells = []
-            for key in machine.keys:
-                value = values[key]
-                text = " ".join(shown.figure(value)) if value is not None else readings[key].why_not
-                hint = f"{machine.name} {self._labels[key]}  {self._devices[key].name}\n{shown.label}: {text}"
-                cells.append(Cell(key, None if value is None else value / top, hint))
-            blocks.append(Block(" ".join(part for part in (machine.rack, machine.name) if part), tuple(cells)))
+        machines = ordered(self._machines, values, self._order_box.currentData())
         self.map.set_colour(metric_colour(shown.metric))
-        self.map.show_blocks(blocks, self._selected)
-        if self._selected != self._seen:
-            self._seen = self._selected
+        self.map.show_blocks([self._block(machine, shown, readings, top) for machine in machines], self._selected)
+        if self._selected != self._scrolled_to:
+            self._scrolled_to = self._selected
             place = self.map.place_of(self._selected or "").center()
             self._scroll.ensureVisible(place.x(), place.y())
         self._legend.setText(self._legend_text(shown, values, top))
+
+    def _block(self, machine: Machine, shown: _Shown, readings: dict[str, Reading], top: float) -> Block:
+        """A machine's cells; the colour of `top` is full."""
+        cells = []
+        for key in machine.keys:
+            value, why_not = readings[key].value, readings[key].why_not
+            text = " ".join(shown.figure(value)) if value is not None else why_not
+            hint = f"{machine.name} {self._labels[key]}  {self._devices[key].name}\n{shown.label}: {text}"
+            cells.append(Cell(key, None if value is None else value / top, hint))
+        return Block(" ".join(part for part in (machine.rack, machine.name) if part), tuple(cells))
 
     def _legend_text(self, shown: _Shown, values: dict[str, float | None], top: float) -> str:
         unknown = sum(value is None for value in values.values())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,7 +9,8 @@ from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from gpuscope.ui.theme import GRID, Size, colours_of, font
+from gpuscope.ui.plain_text import as_plain
+from gpuscope.ui.theme import GRID, Colours, Size, colours_of, font
 
 CELL_PX = 14
 GAP_PX = 2
@@ -50,6 +50,7 @@ class HeatMap(QWidget):
     """
 
     chosen = Signal(str)
+    """Key of a cell."""
 
     def __init__(self, colour: QColor, parent: QWidget | None = None) -> None:
         """No cells; `colour` is that of the highest value."""
@@ -110,13 +111,7 @@ class HeatMap(QWidget):
         """Draw what is in sight."""
         colours = colours_of(self)
         painter = QPainter(self)
-        painter.setFont(font(Size.SMALL))
-        metrics = QFontMetrics(painter.font())
-        painter.setPen(QColor(colours.muted))
-        for place, name in self._names:
-            if place.intersects(event.rect()):
-                text = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, place.width())
-                painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, text)
+        self._paint_names(painter, event.rect(), colours)
         low, high = QColor(colours.grid), self._colour
         for cell, place in zip(self._cells, self._places, strict=True):
             if not place.intersects(event.rect()):
@@ -130,6 +125,15 @@ class HeatMap(QWidget):
                 painter.setPen(QColor(colours.text))
                 painter.drawRect(place.adjusted(-1, -1, 0, 0))
         painter.end()
+
+    def _paint_names(self, painter: QPainter, area: QRect, colours: Colours) -> None:
+        painter.setFont(font(Size.SMALL))
+        painter.setPen(QColor(colours.muted))
+        metrics = QFontMetrics(painter.font())
+        for place, name in self._names:
+            if place.intersects(area):
+                text = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, place.width())
+                painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, text)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Choose the cell under the pointer."""
@@ -160,7 +164,7 @@ class HeatMap(QWidget):
             if cell is None:
                 QToolTip.hideText()
             else:
-                QToolTip.showText(event.globalPos(), _as_plain(cell.hint), self)
+                QToolTip.showText(event.globalPos(), as_plain(cell.hint), self)
             return True
         return super().event(event)
 
@@ -216,11 +220,6 @@ class HeatMap(QWidget):
             self._places.append(QRect(corner, QSize(CELL_PX, CELL_PX)))
             self._cells.append(cell)
         return -(-len(block.cells) // MOST_CELLS_IN_ROW) or 1
-
-
-def _as_plain(text: str) -> str:
-    """Names come from other machines: Qt would take one with tags for markup."""
-    return f"<qt>{html.escape(text)}</qt>".replace("\n", "<br>")
 
 
 def _between(low: QColor, high: QColor, share: float) -> QColor:
