@@ -11,7 +11,7 @@ from gpuscope.errors import UsageError
 from gpuscope.importers.cells import parse_cell
 from gpuscope.importers.compressed import head_of
 from gpuscope.importers.mapped_csv import guess
-from gpuscope.importers.monitors.wide_csv import heading_of, row_of
+from gpuscope.importers.monitors.wide_csv import delimiter_of, heading_of, row_of
 from gpuscope.importers.recognise import is_known
 from gpuscope.importers.text import decode
 
@@ -46,7 +46,7 @@ def unknown_table(path: Path) -> UnknownTable | None:
         text, _ = decode(head_of(data, _HEAD_BYTES))
     lines = [line for line in text.split("\n") if line.strip()][: _SAMPLED_ROWS + 1]
     names = heading_of(lines[0]) if lines else []
-    rows = [row_of(line, len(names)) or [] for line in lines[1:]]
+    rows = [row_of(line, len(names), delimiter_of(lines[0])) or [] for line in lines[1:]]
     if len(names) < 2 or not rows or not all(_is_row(row, names) for row in rows):
         return None
     said = remembered(tuple(names))

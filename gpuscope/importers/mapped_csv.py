@@ -11,7 +11,7 @@ from gpuscope.domain.units import GIB, KIB, MIB
 from gpuscope.errors import UsageError
 from gpuscope.importers.cells import parse_cell
 from gpuscope.importers.content import Content
-from gpuscope.importers.monitors.wide_csv import SECONDS, TIME, Target, heading_of, read_table
+from gpuscope.importers.monitors.wide_csv import SECONDS, TIME, Target, delimiter_of, heading_of, read_table
 from gpuscope.importers.reading import Note, Progress, Reading
 from gpuscope.importers.text import decode
 from gpuscope.importers.times import parse_time
@@ -34,6 +34,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
     (r"power.*(?:limit|cap)|(?:limit|cap).*power", "power_limit_w"),
     (r"power|watt", "power_w"),
     (r"energy|joule", "energy_j"),
+    (r"(?:mem|vram|fb)\w* .*used|used .*(?:mem|vram|fb)", "memory_used_bytes"),
     (r"(?:mem|vram|fb)\w* .*total|total .*(?:mem|vram|fb)", "memory_total_bytes"),
     (r"(?:mem|vram|fb)\w* .*free|free .*(?:mem|vram|fb)", "memory_free_bytes"),
     (r"(?:mem|vram|fb)\w* .*(?:util|load|busy|controller)|mem util|mem %", "utilization_memory_percent"),
@@ -43,7 +44,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
     (r"enc", "encoder_percent"),
     (r"dec", "decoder_percent"),
     (r"mem|vram|fb used", "memory_used_bytes"),
-    (r"util|load|usage|busy|gpu %|^gpu$|sm$", "utilization_gpu_percent"),
+    (r"util|load|usage|busy|\buse\b|gpu %|^gpu$|sm$", "utilization_gpu_percent"),
 )
 """Words of a heading, in lower case with blanks between them, and what they stand for; the first that fits."""
 _HOST = re.compile(r"\b(cpu|ram|host|system|swap|disk|net\w*|loss|step|epoch|batch)\b")
@@ -140,7 +141,8 @@ def is_guessable(head: str) -> bool:
     lines = [line for line in head.split("\n") if line.strip()][:2]
     if len(lines) < 2:
         return False
-    names, first = heading_of(lines[0]), heading_of(lines[1])
+    delimiter = delimiter_of(lines[0])
+    names, first = heading_of(lines[0], delimiter), heading_of(lines[1], delimiter)
     is_table = len(names) == len(first) and len(names) > 1
     return is_table and any(column.meaning in FIELDS for column in guess(names, first))
 
@@ -154,7 +156,15 @@ def guess(names: list[str], first: list[str], mapping: Mapping[str, str] | None 
         mapping: what the person said of some columns.
     """
     known = mapping or {}
-    return [_column(name, first[at] if at < len(first) else "", known.get(name)) for at, name in enumerate(names)]
+    columns = [_column(name, first[at] if at < len(first) else "", known.get(name)) for at, name in enumerate(names)]
+    taken = {(column.device, column.meaning) for column in columns if column.column in known}
+    for at, column in enumerate(columns):
+        place = (column.device, column.meaning)
+        if column.meaning in FIELDS and column.column not in known:
+            # Two columns cannot both be one figure: of the average and the current power the first is taken.
+            columns[at] = column._replace(meaning=IGNORED) if place in taken else column
+            taken.add(place)
+    return columns
 
 
 def _column(name: str, value: str, said: str | None) -> ColumnMeaning:
@@ -175,7 +185,9 @@ def _meaning(words: str, value: str) -> str:
     if parse_cell(value)[0].reason is not None and value:
         return IGNORED
     plain = _INDEX.sub("gpu", words)
-    return next((field for pattern, field in _WORDS if re.search(pattern, plain)), IGNORED)
+    field = next((field for pattern, field in _WORDS if re.search(pattern, plain)), IGNORED)
+    is_share = re.search(r"%|\bpct\b|\bpercent\b", words) is not None or value.endswith("%")
+    return IGNORED if is_share and field.endswith("_bytes") else field  # how full it is, not how much
 
 
 def _scale(name: str, value: str, meaning: str) -> float:

@@ -17,7 +17,7 @@ DMON_KIND, STATS_KIND = "dcgmi_dmon", "dcgmi_stats"
 DMON_DESCRIPTION, STATS_DESCRIPTION = "dcgmi dmon", "dcgmi stats"
 
 _HEADING = re.compile(r"#\s*Entity\s+(.*)")
-_ENTITY = re.compile(r"(GPU(?:-(?:I|CI))?) (\d{1,9})\s+(.*)")
+_ENTITY = re.compile(r"[ \t]{0,20}(GPU(?:-(?:I|CI))?) (\d{1,9})\s+(.*)")
 _DMON = {
     "GPUTL": "utilization_gpu_percent", "MCUTL": "utilization_memory_percent", "TMPTR": "temperature_c",
     "MMTMP": "temperature_memory_c", "POWER": "power_w", "SMCLK": "clock_sm_mhz", "MMCLK": "clock_memory_mhz",

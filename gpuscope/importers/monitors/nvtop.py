@@ -8,14 +8,20 @@ from typing import Any
 import msgspec
 
 from gpuscope.domain.device import Device
+from gpuscope.domain.units import GIB, KIB, MIB
 from gpuscope.errors import UsageError
-from gpuscope.importers.cells import parse_cell, rounded
+from gpuscope.importers.cells import Cell, parse_cell, rounded
+from gpuscope.importers.json_text import without_lines_before
 from gpuscope.importers.notes import one_moment
-from gpuscope.importers.reading import Reading
+from gpuscope.importers.reading import Note, Reading
 from gpuscope.importers.text import decode
 
 KIND, DESCRIPTION = "nvtop_snapshot", "nvtop -s, JSON"
 
+_SIZES = {"KiB": KIB, "MiB": MIB, "GiB": GIB}
+_NO_COMMA = re.compile(r'("|\bnull)[ \t]*(\n\s*")')
+"""github.com/Syllo/nvtop/issues/438."""
+_BEGINS = re.compile(r'\s*\[\s*\{\s*(?:"pci"[^{}\[\]]{0,2000}?)?"device_name"')
 _FIELDS = {
     "gpu_clock": "clock_graphics_mhz", "mem_clock": "clock_memory_mhz", "temp": "temperature_c",
     "fan_speed": "fan_percent", "power_draw": "power_w", "gpu_util": "utilization_gpu_percent",
@@ -27,25 +33,21 @@ _FIELDS = {
 
 def recognises(head: str) -> bool:
     """Whether the beginning of a text is such a list."""
-    return re.match(r'\s*\[\s*\{\s*"device_name"', head) is not None
+    return _BEGINS.match(without_lines_before(head)) is not None
 
 
 def read(data: bytes) -> Reading:
-    """Read a snapshot.
+    """Read a snapshot; commas that nvtop 3.3.0 leaves out are put in, what is cut at the end is noted.
 
     Raises:
-        UsageError: it is cut off or no such JSON.
+        UsageError: it is no such JSON.
     """
     reading = Reading(KIND, DESCRIPTION)
-    try:
-        gpus = msgspec.json.decode(decode(data)[0].encode(), type=list[dict[str, Any]])
-    except (msgspec.MsgspecError, RecursionError) as error:
-        raise UsageError("The file is no complete JSON of nvtop: save it again.") from error
-    for index, gpu in enumerate(gpus):
+    for index, gpu in enumerate(_gpus(without_lines_before(decode(data)[0]), reading)):
         cells = {
-            _FIELDS.get(name, name): parse_cell("N/A" if value is None else str(value))[0]
+            _FIELDS.get(name, name): _cell("N/A" if value is None else str(value))
             for name, value in gpu.items()
-            if name != "device_name" and not isinstance(value, list)
+            if name not in {"device_name", "pci"} and not isinstance(value, list)
         }
         device = Device(
             uuid=f"GPU {index}",
@@ -56,3 +58,27 @@ def read(data: bytes) -> Reading:
         reading.add(f"GPU {index}", device, 0.0, cells)
     reading.notes.append(one_moment("nvtop's JSON"))
     return reading
+
+
+def _cell(text: str) -> Cell:
+    """Sizes are plain bytes, or have their unit behind them."""
+    cell, unit = parse_cell(text)
+    return cell._replace(value=cell.value * _SIZES.get(unit, 1.0))
+
+
+def _gpus(text: str, reading: Reading) -> list[dict[str, Any]]:
+    mended, missing = _NO_COMMA.subn(r"\1,\2", text)
+    if missing:
+        sentence = "The file is no valid JSON: commas were missing between its lines, as nvtop 3.3.0 leaves them out."
+        reading.notes.append(Note(code="lost", sentence=sentence, count=missing))
+    try:
+        return msgspec.json.decode(mended.encode(), type=list[dict[str, Any]])
+    except (msgspec.MsgspecError, RecursionError):
+        whole = mended[: mended.rfind("}") + 1]
+    try:
+        gpus = msgspec.json.decode(f"{whole}]".encode(), type=list[dict[str, Any]])
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise UsageError("The file is no complete JSON of nvtop: save it again.") from error
+    sentence = "The list is cut off: the GPUs before were read, others may be missing."
+    reading.notes.append(Note(code="lost", sentence=sentence))
+    return gpus

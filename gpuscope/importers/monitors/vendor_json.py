@@ -11,8 +11,9 @@ from gpuscope.domain.device import Device
 from gpuscope.domain.units import MIB
 from gpuscope.errors import UsageError
 from gpuscope.importers.cells import Cell, parse_cell, rounded, whole_number
-from gpuscope.importers.notes import one_moment
-from gpuscope.importers.reading import Reading
+from gpuscope.importers.json_text import values_of, without_lines_before
+from gpuscope.importers.notes import NO_TIMES, one_moment
+from gpuscope.importers.reading import Note, Reading
 from gpuscope.importers.text import decode
 
 ROCM_KIND, AMD_KIND = "rocm_smi_json", "amd_smi_json"
@@ -40,7 +41,7 @@ _ROCM: dict[str, tuple[str, ...]] = {
 
 def recognises_rocm(head: str) -> bool:
     """Whether the beginning of a text is rocm-smi's JSON."""
-    return re.match(r'\s*\{\s*"(?:card\d+|system)"', head) is not None
+    return re.match(r'\s*\{\s*"(?:card\d+|system)"', without_lines_before(head)) is not None
 
 
 def read_rocm(data: bytes) -> Reading:
@@ -110,30 +111,53 @@ _AMD: dict[str, tuple[tuple[str, ...], ...]] = {
 """By field: places in amd-smi's JSON; a figure is `{"value": 36, "unit": "W"}` or a bare number."""
 
 
+_AMD_BEGINS = re.compile(
+    r'\s*(?:\{\s*"gpu_data"\s*:\s*)?\[\s*\{\s*(?:"timestamp"\s*:\s*\d{1,12}\s*,\s*)?"gpu"\s*:\s*\d'
+)
+
+
 def recognises_amd(head: str) -> bool:
     """Whether the beginning of a text is amd-smi's JSON."""
-    return re.match(r'\s*(?:\{\s*"gpu_data"\s*:\s*)?\[\s*\{\s*"gpu"\s*:\s*\d', head) is not None
+    return _AMD_BEGINS.match(without_lines_before(head)) is not None
 
 
 def read_amd(data: bytes) -> Reading:
-    """Read the JSON of `amd-smi metric`.
+    """Read the JSON of `amd-smi metric`: one answer, or those that `-w` prints one after the other.
 
     Raises:
         UsageError: it is cut off or no such JSON.
     """
     reading = Reading(AMD_KIND, AMD_DESCRIPTION)
-    text = decode(data)[0].strip()
-    answer = _decoded(text.encode() if text.startswith("{") else f'{{"gpu_data":{text}}}'.encode(), "amd-smi")
-    gpus = answer.get("gpu_data")
+    try:
+        answers, is_whole = values_of(without_lines_before(decode(data)[0]))
+    except RecursionError as error:
+        raise UsageError("The file is no JSON of amd-smi: it is nested too deeply.") from error
+    if not answers:
+        raise UsageError("The file is no complete JSON of amd-smi: save it again.")
+    if not is_whole:
+        sentence = "The end of the file is no complete answer of amd-smi: those before were read."
+        reading.notes.append(Note(code="lost", sentence=sentence))
+    timed = [_add_answer(reading, answer, float(number)) for number, answer in enumerate(answers)]
+    if not all(timed):
+        reading.notes.append(one_moment("amd-smi's JSON") if len(answers) == 1 else NO_TIMES)
+    return reading
+
+
+def _add_answer(reading: Reading, answer: Any, moment_s: float) -> bool:
+    """Add the GPUs of one answer; whether they say when it was."""
+    gpus = answer.get("gpu_data") if isinstance(answer, dict) else answer
+    timed = True
     for gpu in gpus if isinstance(gpus, list) else ():
         index = whole_number(str(gpu.get("gpu"))) if isinstance(gpu, dict) else None
         if index is None:
             continue
         cells = {field: cell for field, paths in _AMD.items() if (cell := _at(gpu, paths)) is not None}
+        time = parse_cell(str(gpu.get("timestamp", "")))[0]
+        timed = timed and time.reason is None
         key = f"GPU {index}"
-        reading.add(key, _device({}, key, index, "unknown AMD GPU", None, cells), 0.0, cells)
-    reading.notes.append(one_moment("amd-smi's JSON"))
-    return reading
+        device = _device({}, key, index, "unknown AMD GPU", None, cells)
+        reading.add(key, device, moment_s if time.reason else time.value, cells)
+    return timed
 
 
 def _at(gpu: dict[str, Any], paths: tuple[tuple[str, ...], ...]) -> Cell | None:

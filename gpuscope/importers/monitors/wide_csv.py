@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable
 from typing import NamedTuple
@@ -32,7 +33,7 @@ from gpuscope.importers.tabular.numbers import NumberReader
 from gpuscope.importers.text import decode_line
 
 _MOST_CELL = 1_000_000
-_DELIMITER = ","
+_DECIMAL_COMMA = re.compile(r"[+-]?\d{1,15},\d{1,9}\b.*")
 
 
 class Target(NamedTuple):
@@ -54,13 +55,12 @@ TargetsOf = Callable[[list[str], list[str]], list[Target | None]]
 class _TargetColumn:
     """How the cells of a column read."""
 
-    decimal_mark = "."
-
-    def __init__(self, scale: float) -> None:
+    def __init__(self, scale: float, decimal_mark: str) -> None:
         self._scale = scale
+        self.decimal_mark = decimal_mark
 
     def number(self, cell: str) -> Cell:
-        found = parse_cell(cell)[0]
+        found = parse_cell(cell, decimal_comma=self.decimal_mark == ",")[0]
         if found.reason is Reason.NOT_SUPPORTED and not cell.strip():
             return Cell(math.nan, Reason.NO_DATA)
         return found._replace(value=found.value * self._scale)
@@ -88,6 +88,7 @@ class WideTable:
         self._reading = reading
         self._targets_of = targets_of
         self._make = make
+        self._delimiter = ","
         self._targets: list[Target | None] | None = None
         self._readers: list[NumberReader] = []
         self._count = 0
@@ -118,7 +119,7 @@ class WideTable:
             rows[: self._first_row(block, rows)] = False
         if not self.names or not rows.any():
             return
-        separators = separators_of(block, _DELIMITER)
+        separators = separators_of(block, self._delimiter)
         plain = rows & block.plain_lines() & lines_with_numbers(block, separators)
         grid, regular = self._regular_rows(block, separators, plain)
         single = self._single_rows(block, np.flatnonzero(rows & ~regular))
@@ -131,9 +132,11 @@ class WideTable:
     def _first_row(self, block: Block, rows: Mask) -> int:
         """The line behind the heading; the columns are known then."""
         written = np.flatnonzero(rows)
-        cells = [heading_of(self._text(block.line(int(index)))) for index in written[:2]]
-        if not cells:
+        texts = [self._text(block.line(int(index))) for index in written[:2]]
+        if not texts:
             return len(rows)
+        self._delimiter = delimiter_of(texts[0])
+        cells = [heading_of(text, self._delimiter) for text in texts]
         self._set_columns(cells[0], cells[1] if len(cells) > 1 else [])
         return int(written[0]) + 1
 
@@ -146,8 +149,10 @@ class WideTable:
     def _set_columns(self, names: list[str], first: list[str]) -> None:
         self.names = names
         self._targets = self._targets_of(names, first)
+        has_decimal_comma = self._delimiter != "," and any(_DECIMAL_COMMA.fullmatch(cell) for cell in first)
+        mark = "," if has_decimal_comma else "."
         self._readers = [
-            NumberReader(_TargetColumn(1.0 if target is None else target.scale)) for target in self._targets
+            NumberReader(_TargetColumn(1.0 if target is None else target.scale, mark)) for target in self._targets
         ]
 
     def _regular_rows(self, block: Block, separators: Separators, plain: Mask) -> tuple[Grid, Mask]:
@@ -170,7 +175,7 @@ class WideTable:
         rows: list[tuple[int, list[str]]] = []
         for index in indices.tolist():
             text = self._text(block.line(index))
-            cells = row_of(text, len(self.names)) if text.strip() else self.names
+            cells = row_of(text, len(self.names), self._delimiter) if text.strip() else self.names
             if cells is None or len(cells) != len(self.names):
                 self._lost.add(block.first_line + index)
             elif cells != self.names:
@@ -222,23 +227,30 @@ def read_table(
     return table
 
 
-def heading_of(line: str) -> list[str]:
+def delimiter_of(heading: str) -> str:
+    """What stands between the names of a heading: a semicolon where the decimal mark is a comma, or a tab."""
+    counts = {mark: heading.count(mark) for mark in ",;\t"}
+    return max(counts, key=lambda mark: counts[mark])
+
+
+def heading_of(line: str, delimiter: str | None = None) -> list[str]:
     """The names of a heading line; a comma at its end is no column."""
-    row = row_of(line, None) if line.strip() else None
+    row = row_of(line, None, delimiter or delimiter_of(line)) if line.strip() else None
     return row or []
 
 
-def row_of(line: str, width: int | None) -> list[str] | None:
+def row_of(line: str, width: int | None, delimiter: str = ",") -> list[str] | None:
     """Cells of a line; None where it is no row. An empty cell behind as many as there should be is none.
 
     Args:
         line: not empty.
         width: how many cells there should be; None: an empty one at the end is none in any case.
+        delimiter: of the table (`delimiter_of`).
     """
     if len(line) > _MOST_CELL:
         return None
     try:
-        row = [cell.strip() for cell in next(csv.reader([line], skipinitialspace=True))]
+        row = [cell.strip() for cell in next(csv.reader([line], skipinitialspace=True, delimiter=delimiter))]
     except (csv.Error, StopIteration):
         return None
     is_excess = (len(row) > 1 and width is None) or (width is not None and len(row) == width + 1)

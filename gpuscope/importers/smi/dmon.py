@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from gpuscope.errors import UsageError
 from gpuscope.importers.cells import whole_number
+from gpuscope.importers.compressed import Pieces, bounded, head_of
 from gpuscope.importers.content import Content
 from gpuscope.importers.notes import LostLines
 from gpuscope.importers.reading import Progress, Reading
@@ -23,6 +26,11 @@ DESCRIPTION = "nvidia-smi dmon"
 
 _MOST_HEADINGS = 1000
 """Different ones in a file: with more, it is no table of dmon."""
+
+_CSV_HEADING = re.compile(rb"(?m)^#\s*(?:Date,\s*Time,\s*)?gpu,")
+_HEAD_BYTES = 65536
+_MOST_CSV = 256 * 1024**2
+"""Bytes (inflated) of what is held at once."""
 
 _NAMES = {
     "gpu": "index", "pwr": "power.draw", "temp": "temperature.gpu", "gtemp": "temperature.gpu",
@@ -49,7 +57,7 @@ def read(data: Content, progress: Progress | None = None) -> Reading:
         UsageError: its rows cannot be those of one machine's GPUs.
     """
     reading = Reading(KIND, DESCRIPTION)
-    lines = Lines(data, progress)
+    lines = Lines(_with_blanks(data), progress)
     monitor = _Monitor(reading)
     for block in lines:
         monitor.add(block)
@@ -58,6 +66,12 @@ def read(data: Content, progress: Progress | None = None) -> Reading:
     monitor.finish()
     lines.note_losses(reading)
     return reading
+
+
+def _with_blanks(data: Content) -> Content:
+    """The table of `--format csv` as dmon prints it else, with blanks alone between its columns."""
+    is_csv = _CSV_HEADING.search(head_of(data, _HEAD_BYTES)) is not None
+    return b"".join(bounded(Pieces(data), _MOST_CSV)).replace(b",", b" ") if is_csv else data
 
 
 class _Monitor:

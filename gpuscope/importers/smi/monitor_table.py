@@ -24,11 +24,14 @@ class MonitorRow(NamedTuple):
 
 
 def heading_of(line: str) -> tuple[str, ...] | None:
-    """Names of a first heading line (`# gpu pwr ...`, `#Date Time gpu ...`), in lower case; None where it is none."""
+    """Names of a first heading line (`# gpu pwr`, `#Date Time gpu`, `#gpu, pwr`), in lower case; None: it is none."""
     if not line.startswith("#"):
         return None
-    names = tuple(line[1:].lower().split())
-    return names if "gpu" in names[:3] else None
+    names = tuple(line[1:].lower().replace(",", " ").split())
+    times = ("date", "time")
+    leading = next((at for at, name in enumerate(names) if name not in times), len(names))
+    # Comments of other programs begin with # too, and speak of GPUs.
+    return names if names[leading : leading + 1] == ("gpu",) else None
 
 
 def rows_of(text: str, *, last_takes_rest: bool) -> Iterator[MonitorRow | int]:
