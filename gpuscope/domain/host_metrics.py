@@ -7,21 +7,20 @@ _REAL_DISKS = 'device!~"(loop|ram|dm-|md|sr)[0-9].*"'
 _REAL_NETWORKS = 'device!~"lo|(veth|docker|br-|cni|cali|flannel|tun|virbr).*"'
 
 
-def host_expressions(window: str, matchers: str = "") -> dict[str, str]:
+def host_expressions(window: str) -> dict[str, str]:
     """Expressions by field of HostSample, each with one series a host (label `instance`).
 
     Names and units of the metrics are those of node-exporter 1.x (https://github.com/prometheus/node_exporter).
 
     Args:
         window: over which rates of counters are taken, as `1m`; at least four times the scrape interval is usual.
-        matchers: that choose the hosts, as `instance=~"node.*"`; empty: all.
     """
 
     def rate(metric: str, matcher: str = "") -> str:
-        return f"rate({metric}{{{','.join(part for part in (matcher, matchers) if part)}}}[{window}])"
+        return f"rate({metric}{{{matcher}}}[{window}])"
 
     def by_host(metric: str) -> str:
-        return f"max by (instance) ({metric}{{{matchers}}})"
+        return f"max by (instance) ({metric})"
 
     total, available = by_host("node_memory_MemTotal_bytes"), by_host("node_memory_MemAvailable_bytes")
     swap, swap_free = by_host("node_memory_SwapTotal_bytes"), by_host("node_memory_SwapFree_bytes")

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import msgspec
 import numpy as np
 
-from gpuscope.domain.sample import GpuSample
+from gpuscope.domain.sample_fields import GPU_FIGURES, is_whole
 from gpuscope.domain.series import FloatArray
 from gpuscope.importers.reading import Reading, Track
 from gpuscope.store.writer import SessionWriter
 
-_FIELDS = {field.name: field.type for field in msgspec.structs.fields(GpuSample)}
-_WHOLE = frozenset(name for name, type_ in _FIELDS.items() if "int" in str(type_) and "float" not in str(type_))
-_FIGURES = frozenset(name for name in _FIELDS if name not in {"uuid", "processes", "unavailable"})
 _MOST = 2.0**62
 """No figure of a GPU is larger, and the whole numbers of a session are not."""
 
@@ -42,8 +38,8 @@ def _write(writer: SessionWriter, track: Track, start_s: float) -> float:
     """A device's figures in the order of their time: a clock that was set back, or a file of several, is not."""
     t_s = track.times() - start_s
     order = np.argsort(t_s, kind="stable") if (np.diff(t_s) < 0).any() else None
-    columns = {name: _column(track, name, order) for name in track.columns if name in _FIGURES}
-    reasons = {name: reason for name, reason in track.reasons.items() if name in _FIGURES}
+    columns = {name: _column(track, name, order) for name in track.columns if name in GPU_FIGURES}
+    reasons = {name: reason for name, reason in track.reasons.items() if name in GPU_FIGURES}
     for name in reasons:
         columns.setdefault(name, np.full(len(t_s), np.nan))
     writer.add_columns(track.device.uuid, t_s if order is None else t_s[order], columns, reasons)
@@ -52,6 +48,6 @@ def _write(writer: SessionWriter, track: Track, start_s: float) -> float:
 
 def _column(track: Track, name: str, order: np.ndarray[tuple[int], np.dtype[np.intp]] | None) -> FloatArray:
     values = track.values(name) if order is None else track.values(name)[order]
-    if name not in _WHOLE:
+    if not is_whole(name):
         return values
     return np.where(np.abs(values) < _MOST, np.rint(values), np.nan)

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import IO
 
-from gpuscope.report.export.readings import Readings, figure_names, is_whole
+from gpuscope.domain.sample_fields import is_whole
+from gpuscope.report.export.readings import Readings, figure_names
 
 FIRST_COLUMNS = ("time", "unix_s", "device", "index", "name", "hostname")
 ROWS_AT_ONCE = 20_000

@@ -5,30 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import msgspec
 import numpy as np
 
 from gpuscope.domain.device import Device
-from gpuscope.domain.sample import GpuSample, HostSample
+from gpuscope.domain.sample_fields import GPU_FIGURES, HOST_FIGURES
 from gpuscope.domain.series import HOST_KEY, FloatArray, Series, Timeline
 from gpuscope.errors import UsageError
 from gpuscope.store.reader import SessionReader
-
-_TIMES = frozenset({"read_start_s", "read_end_s"})
-"""Of the sampler's own clock: they say nothing outside."""
-
-
-def _figures_of(type_: type[msgspec.Struct]) -> dict[str, bool]:
-    """Names of the scalar figures of a sample, and whether they are whole numbers."""
-    kinds = {field.name: str(field.type) for field in msgspec.structs.fields(type_)}
-    scalar = {
-        name: kind for name, kind in kinds.items() if name not in _TIMES and kind in {"int | None", "float | None"}
-    }
-    return {name: kind == "int | None" for name, kind in scalar.items()}
-
-
-GPU_FIGURES = _figures_of(GpuSample)
-HOST_FIGURES = _figures_of(HostSample)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +108,3 @@ def _means(found: dict[str, Series], start_s: float, step_s: float) -> tuple[Flo
 def figure_names(tables: Sequence[Readings]) -> list[str]:
     """Every figure that any of the tables has, each once, in the order of the tables."""
     return list(dict.fromkeys(name for table in tables for name in table.columns))
-
-
-def is_whole(name: str) -> bool:
-    """Whether a figure counts something (bytes, errors) and has no fraction."""
-    return GPU_FIGURES.get(name, False) or HOST_FIGURES.get(name, False)

@@ -17,6 +17,7 @@ from gpuscope.domain.gpu_metrics import METRICS
 from gpuscope.domain.host_metrics import host_expressions
 from gpuscope.domain.reasons import Reason
 from gpuscope.domain.sample import Frame, GpuSample, HostSample, SourceState
+from gpuscope.domain.sample_fields import GPU_FIGURES, is_whole
 from gpuscope.domain.sentinels import is_blank
 from gpuscope.errors import SourceError
 from gpuscope.sources.prometheus.history import RATE_INTERVALS, scrape_interval_s
@@ -26,13 +27,6 @@ from gpuscope.sources.prometheus.server import Series, Server
 SOURCE = "prometheus"
 STALE_INTERVALS = 3
 """A server goes on giving the last value for five minutes: what is older than so many scrapes counts as missing."""
-_WHOLE_FIGURES = frozenset(
-    field.name
-    for field in msgspec.structs.fields(GpuSample)
-    if "int" in str(field.type) and "float" not in str(field.type)
-)
-_FIGURES = frozenset(GpuSample.__struct_fields__) - {"uuid", "processes", "unavailable"}
-_WHOLE_HOST_FIGURES = frozenset(name for name in HostSample.__struct_fields__ if name.endswith("_bytes"))
 
 
 class PrometheusClient:
@@ -139,7 +133,7 @@ class PrometheusClient:
             metric = METRICS[series.labels["__name__"]]
             key = gpu_key(series.labels)
             labels[key].update(series.labels)
-            if series.labels.get("instance") in fresh and metric.field in _FIGURES and _is_value(series):
+            if series.labels.get("instance") in fresh and metric.field in GPU_FIGURES and _is_value(series):
                 figures[key].setdefault(metric.field, float(series.values[0]) * metric.scale)
         present = {key: found for key, found in labels.items() if found.get("instance") in fresh}
         return tuple(_sample(key, figures[key]) for key in sorted(present)), present
@@ -162,7 +156,7 @@ class PrometheusClient:
             for series in self._server.instant(expression, now_s):
                 if (host_of(series.labels) or "") in names and _is_value(series):
                     value = float(series.values[0])
-                    figures[name] = round(value) if name in _WHOLE_HOST_FIGURES else value
+                    figures[name] = round(value) if is_whole(name) else value
         return HostSample(**figures) if figures else None
 
 
@@ -171,6 +165,6 @@ def _is_value(series: Series) -> bool:
 
 
 def _sample(key: str, figures: dict[str, float]) -> GpuSample:
-    whole = {name: round(value) if name in _WHOLE_FIGURES else value for name, value in figures.items()}
+    whole = {name: round(value) if is_whole(name) else value for name, value in figures.items()}
     missing = {} if "utilization_gpu_percent" in figures else {"utilization_gpu_percent": Reason.NO_DATA}
     return msgspec.structs.replace(GpuSample(uuid=key, unavailable=missing), **whole)

@@ -16,7 +16,7 @@ from gpuscope.domain.device import Device
 from gpuscope.errors import ReportError, UsageError
 from gpuscope.report.export.csv_file import write_csv
 from gpuscope.report.export.prometheus_text import write_prometheus
-from gpuscope.report.export.readings import Readings, Stretch, is_whole, readings_of
+from gpuscope.report.export.readings import Readings, Stretch, readings_of
 from gpuscope.report.export.write import export_readings
 from gpuscope.store.reader import SessionReader
 from tests.builders import CREATED_WALL_S, build_session, uuid_of
@@ -138,8 +138,3 @@ def test_cancelling_leaves_nothing(reader: SessionReader, tmp_path: Path) -> Non
     with pytest.raises(KeyboardInterrupt):
         export_readings(reader, tmp_path / "out.csv", Stretch(), progress=cancel)
     assert [path.name for path in tmp_path.iterdir()] == ["run.gpuscope"]
-
-
-def test_bytes_and_counts_are_whole() -> None:
-    assert is_whole("memory_used_bytes")
-    assert not is_whole("power_w")
