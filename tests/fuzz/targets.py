@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import itertools
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -52,8 +53,8 @@ def targets() -> list[Target]:
         Target("session files", _open_session, seeds.sessions()),
         Target("footprint documents", _advise, seeds.footprints()),
         Target("quotes", lambda data: parse_quote(data.decode(errors="replace"), catalogue()), seeds.QUOTES),
-        Target("files of prices", lambda data: read_prices(_written(data), catalogue()), seeds.PRICES),
-        Target("measured rates", lambda data: read_rates(_written(data)), seeds.RATES),
+        Target("files of prices", _read_prices, seeds.PRICES),
+        Target("measured rates", _read_rates, seeds.RATES),
     ]
 
 
@@ -86,49 +87,54 @@ def _folder() -> Path:
     return folder
 
 
-def _written(data: bytes, suffix: str = "") -> Path:
-    path = _folder() / f"{next(_names)}{suffix}"
+@contextlib.contextmanager
+def _written(data: bytes, suffix: str = "") -> Iterator[Path]:
+    """A file with these bytes, which is gone afterwards with all that was made beside it under its name."""
+    path = _folder() / f"{next(_names):09}{suffix}"  # of one width: none is the beginning of another
     path.write_bytes(data)
-    return path
-
-
-def _import(data: bytes) -> object:
-    """`gpuscope import` with all that is printed of it."""
-    log, session = _written(data), _folder() / f"{next(_names)}.gpuscope"
     try:
-        if is_session(log):
-            return None  # another target's
-        import_files([log], session)
-        with open_session(session) as reader:
-            footprint = footprint_of(reader)
-            return to_json(footprint), footprint_text(footprint, reader.evidence_sha256())
-    finally:
-        log.unlink()
-        session.unlink(missing_ok=True)
-
-
-def _open_session(data: bytes) -> object:
-    """`gpuscope footprint` on a session, with all that the window reads of it."""
-    path = _written(data, ".gpuscope")
-    try:
-        with open_session(path) as reader:
-            read = [list(reader.frames()), list(reader.events()), list(reader.output()), reader.devices()]
-            stored, computed = footprint_of(reader), compute_footprint(reader)
-            return read, to_json(stored), footprint_text(computed, reader.evidence_sha256())
+        yield path
     finally:
         for left in path.parent.glob(f"{path.name}*"):
             left.unlink()
 
 
+def _read_prices(data: bytes) -> object:
+    with _written(data) as path:
+        return read_prices(path, catalogue())
+
+
+def _read_rates(data: bytes) -> object:
+    with _written(data) as path:
+        return read_rates(path)
+
+
+def _import(data: bytes) -> object:
+    """`gpuscope import` with all that is printed of it."""
+    with _written(data) as log:
+        if is_session(log):
+            return None  # another target's
+        session = log.with_name(f"{log.name}.gpuscope")
+        import_files([log], session)
+        with open_session(session) as reader:
+            footprint = footprint_of(reader)
+            return to_json(footprint), footprint_text(footprint, reader.evidence_sha256())
+
+
+def _open_session(data: bytes) -> object:
+    """`gpuscope footprint` on a session, with all that the window reads of it."""
+    with _written(data, ".gpuscope") as path, open_session(path) as reader:
+        read = [list(reader.frames()), list(reader.events()), list(reader.output()), reader.devices()]
+        stored, computed = footprint_of(reader), compute_footprint(reader)
+        return read, to_json(stored), footprint_text(computed, reader.evidence_sha256())
+
+
 def _advise(data: bytes) -> object:
     """`gpuscope advise --footprint`; most damage is refused before there is anything to advise on."""
-    path = _written(data)
-    try:
+    with _written(data) as path:
         footprint = read_footprint(path)
         footprint_text(footprint, None)
         return to_json(advise(footprint, Constraints()))
-    finally:
-        path.unlink()
 
 
 def outcome(target: Target, data: bytes) -> BaseException | None:

@@ -7,7 +7,7 @@ NUMBERS = (
     b"9223372036854775808", b"-9223372036854775809", b"4294967295", b"2147483648", b"-1", b"0", b"9" * 30, b"9" * 400,
     b"7" * 10_000, b"0x" + b"f" * 60, b"1e", b"1.2.3", b"1,234,567", b"12_000", "٣٤٥".encode(), "²".encode(), b"",
 )  # fmt: skip
-"""The last but one are digits to `str.isdigit`: one is a number to `int`, the other is not."""
+"""The two before the empty one are digits to `str.isdigit`; to `int` only the first of them is a number."""
 
 WORDS = (
     b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b"\x1b]0;x\x07", b"<script>", b'"', b"'", b"\\", b"{", b"}", b"[", b"]",
