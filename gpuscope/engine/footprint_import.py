@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -32,6 +33,15 @@ _IDLE_PERCENT = 1.0
 """A GPU whose utilisation never passes this, and whose memory never moves, did nothing."""
 _MOVED_BYTES = 64 * 1024**2
 
+_HELD_BYTES = 1024**3
+"""More than a desktop and the contexts of idle programs hold."""
+
+_NO_WORK = Finding(
+    code="gpus_idle",
+    sentence="No GPU worked at any moment of the file.",
+    evidence=f"Utilisation never passes {_IDLE_PERCENT:g}%, and the memory in use stays the same.",
+    remedy="Record while the job works: utilisation, power and energy of these moments are not the job's.",
+)
 _NO_JOB = Finding(
     code="job_not_seen",
     sentence="The file shows the GPUs, not the job: step time, batch size and parameters are not in it.",
@@ -44,7 +54,7 @@ _NO_JOB = Finding(
 def imported_footprint(reader: SessionReader) -> Footprint:
     """Devices in use, memory, utilisation and energy; what the file does not hold is null."""
     timeline = reader.timeline()
-    used = [device for device in reader.devices() if _was_used(timeline, device)]
+    used, findings = _used(timeline, reader.devices())
     uuids = [device.uuid for device in used]
     energy, how = measures.energy(timeline, uuids, 0.0, timeline.end_s, 0)
     provenance = {} if energy.mean_power_w is None else {"/energy": Provenance(kind="measured", how=how, source="file")}
@@ -62,7 +72,7 @@ def imported_footprint(reader: SessionReader) -> Footprint:
         memory=memory,
         utilization=Utilization(gpu=measures.gpu_spread(timeline, uuids, 0.0, timeline.end_s)),
         energy=energy,
-        findings=(_NO_JOB,),
+        findings=findings,
         provenance={**provenance, "/workload/stage": Provenance(kind="assumed", how="a monitor's log does not say")},
     )
     return with_framework_files(footprint, reader)
@@ -72,6 +82,23 @@ def _source(reader: SessionReader) -> FootprintSource:
     files = {str(event.data.get("file")) for event in reader.events() if event.kind == IMPORTED}
     when = (_EPOCH + timedelta(seconds=reader.manifest.created_wall_s)).replace(tzinfo=None).isoformat()
     return FootprintSource(kind="imported", session=reader.manifest.session_id, files=tuple(sorted(files)), when=when)
+
+
+def _used(timeline: Timeline, devices: Sequence[Device]) -> tuple[list[Device], tuple[Finding, ...]]:
+    """The devices of the job, and what the file does not say.
+
+    Where none worked, as in a single look between two steps, those that held memory stand for it; else all of them.
+    """
+    working = [device for device in devices if _was_used(timeline, device)]
+    if working or not devices:
+        return working, (_NO_JOB,)
+    holding = [device for device in devices if _highest_bytes(timeline, device.uuid) >= _HELD_BYTES]
+    return holding or list(devices), (_NO_WORK, _NO_JOB)
+
+
+def _highest_bytes(timeline: Timeline, uuid: str) -> float:
+    used = timeline.get(uuid, "memory_used_bytes").known
+    return float(np.max(used)) if len(used) else 0.0
 
 
 def _was_used(timeline: Timeline, device: Device) -> bool:
@@ -102,8 +129,13 @@ def _memory(timeline: Timeline, uuids: list[str]) -> Memory:
 
 
 def _idle_bytes(timeline: Timeline, uuid: str) -> float:
-    """Lowest memory use at a moment without any work; 0 where there was none: then all of it counts as the job's."""
+    """Lowest memory use at a moment without any work.
+
+    0 where there was none, or nothing else: then all of it counts as the job's.
+    """
     memory, utilization = timeline.get(uuid, "memory_used_bytes"), timeline.get(uuid, "utilization_gpu_percent")
     idle_at = utilization.t[utilization.values <= _IDLE_PERCENT]
+    if len(idle_at) == len(utilization.known):
+        return 0.0
     idle = memory.values[np.isin(memory.t, idle_at) & ~np.isnan(memory.values)]
     return float(np.min(idle)) if len(idle) else 0.0
