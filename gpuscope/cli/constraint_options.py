@@ -12,7 +12,7 @@ from gpuscope.domain.money import to_usd
 from gpuscope.domain.recommendation import Constraints
 from gpuscope.domain.serving import ServingTarget
 from gpuscope.domain.units import GIB
-from gpuscope.engine.advise import Own
+from gpuscope.engine.advise import Own, target_run
 from gpuscope.engine.footprint_files import footprint_in
 
 
@@ -89,7 +89,7 @@ def asked(options: argparse.Namespace) -> Asked:
         serving=_serving(options),
         economics=economics,
     )
-    runs = tuple(footprint_in(path) for path in options.target_run)
+    runs = tuple(target_run(footprint_in(path), path.name) for path in options.target_run)
     return Asked(constraints, Own(money.offers, tuple(options.rates), runs), money.notes)
 
 

@@ -88,6 +88,27 @@ def calibration(own: Own = NOTHING, job: Footprint | None = None) -> Calibration
     return recalibrated(known, runs, catalogue()) if runs else known
 
 
+def target_run(footprint: Footprint, name: str) -> Footprint:
+    """The footprint, if it is a run that corrects what is predicted for its card.
+
+    Args:
+        footprint: that somebody gave as such a run.
+        name: of its file.
+
+    Raises:
+        UsageError: it is not; the text says what is missing.
+    """
+    time_s = footprint.steps.time_s
+    if len(footprint.devices) != 1 or catalogue().gpu_of(footprint.devices[0]) is None:
+        found = "none" if not footprint.devices else str(len(footprint.devices))
+        missing = f"ran on one GPU of the catalogue (it names {'one that is not in it' if found == '1' else found})"
+    elif not (time_s.mid or time_s.p50):
+        missing = "has timed steps"
+    else:
+        return footprint
+    raise UsageError(f"{name} cannot correct predictions as a target run: give a run that {missing}.")
+
+
 def _same_job(run: Footprint, job: Footprint) -> bool:
     """The same model, optimizer and batch for each GPU, on another GPU than the run."""
     ours, theirs = run.workload, job.workload

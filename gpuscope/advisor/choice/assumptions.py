@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gpuscope.advisor.cost.terms import assumed
-from gpuscope.advisor.job.job import Job
+from gpuscope.advisor.job.job import TRAINING, Job
 from gpuscope.advisor.job.work import Work
 from gpuscope.advisor.timing.rates import HOST_S_PER_KERNEL
 from gpuscope.domain.economics import Economics
 from gpuscope.domain.recommendation import Candidate, Constraints, Offer
 
 _NOTHING_TO_COMPARE = "Neither the speed nor the amount of the work is known: what fits is compared by its price alone."
+_MUCH_LARGER_BATCH = 32
+"""Times the run's batch from which it is said that training may need more samples for as much."""
 _LAUNCHES_SET_THE_PACE = 0.9
 """From this share of a step on, launching its kernels takes all of it."""
 
@@ -58,10 +60,22 @@ def _of_work(job: Job, work: Work, candidates: Sequence[Candidate], limits: Cons
             yield "All GPUs together keep the batch of the run: more GPUs share it."
         else:
             yield "Each GPU keeps the batch size of the run; more GPUs work through more samples in a step."
+            yield from _of_large_batch(job, work, candidates[0])
     if job.data_wait_s:
         yield "Waiting for the data loader is that of the run; another host may take half or twice as long."
     if limits.budget_usd is not None and work.batches is None:
         yield "Without the total work the budget is held only against purchase prices."
+
+
+def _of_large_batch(job: Job, work: Work, best: Candidate) -> Iterator[str]:
+    """Fast is not trained: beyond some size larger batches teach a model no more a step."""
+    times = best.count / work.batches_per_step
+    if job.stage == TRAINING and times >= _MUCH_LARGER_BATCH:
+        yield (
+            f"On {best.count:,} GPUs a step works through {times:,.0f} times the samples of the run's, in as many "
+            "fewer steps: whether it learns as much from them is not known. Asked to keep the batch of the run "
+            "(--keep-global-batch), more GPUs share it."
+        )
 
 
 def _of_money(candidates: Sequence[Candidate], economics: Economics) -> Iterator[str]:

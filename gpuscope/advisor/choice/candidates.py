@@ -24,6 +24,7 @@ from gpuscope.advisor.cost.energy import cpu_power_watts, energy_kwh, power_watt
 from gpuscope.advisor.job.job import TRAINING, Job
 from gpuscope.advisor.job.precision import FLOAT32, supports
 from gpuscope.advisor.job.work import Work
+from gpuscope.advisor.memory.host_memory import host_need
 from gpuscope.advisor.parallel.layouts import available_bytes
 from gpuscope.advisor.parallel.scaling import Scaled
 from gpuscope.advisor.parallel.search import Plan
@@ -202,15 +203,13 @@ class Builder:
         variant, offer = self._variants[0], listing.offer
         cpu = self._catalogue.cpu(offer.cpu_id)
         single = self._predictions.cpu_step(variant, cpu, physical_cores(offer))
-        needed = variant.job.footprint.memory.host_rss_bytes
-        memory = offer.memory_bytes
-        if single.seconds is None or cpu is None or (needed is not None and memory is not None and needed > memory):
+        needed, memory = host_need(variant.job, variant.memory), offer.memory_bytes
+        too_small = needed is not None and memory is not None and needed.low > memory
+        if single.seconds is None or cpu is None or too_small:
             return None
         way = Way(RENT, ALONE, 1, listing)
-        fits = None if needed is None or memory is None else True
-        room = CandidateMemory(
-            needed_bytes=None if needed is None else Range.exact(float(needed)), available_bytes=memory
-        )
+        fits = True if needed is not None and memory is not None and needed.high <= memory else None
+        room = CandidateMemory(needed_bytes=needed, available_bytes=memory)
         candidate = cpu_candidate(cpu, way, FLOAT32, fits, room)
         candidate = msgspec.structs.replace(candidate, confidence=single.confidence)
         scaled = Scaled(single.seconds, 1.0, 0.0, 0.0, single.how)

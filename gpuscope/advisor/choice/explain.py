@@ -190,14 +190,15 @@ def _memory_words(candidate: Candidate) -> str:
     if memory.available_bytes is None:
         return ""
     have = format_bytes(memory.available_bytes)
+    each = " for each GPU" if candidate.count else ""
     if memory.needed_bytes is None:
-        return f"has {have} for each GPU"
+        return f"has {have}{each}"
     need = format_bytes_range(memory.needed_bytes)
     words = "fits" if candidate.fits else "is close to its limit"
     split = (
         ", sharded" if candidate.layout.zero_stage == 3 else ", split" if candidate.layout.tensor_parallel > 1 else ""
     )
-    return f"{words}{split} ({need} of {have} for each GPU)"
+    return f"{words}{split} ({need} of {have}{each})"
 
 
 def _time_words(candidate: Candidate) -> str:

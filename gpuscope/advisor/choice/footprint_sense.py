@@ -17,6 +17,8 @@ _SHORTEST_STEP_S = 1e-9
 _ABSURD_BYTES = 1e15
 _ABSURD_FLOPS = 1e24
 _MOST_TIMES_THE_MEMORY = 10
+_OF_TOKENS = {"embedding", "attention"}
+"""Classes of operators of which a model that reads tokens has at least one."""
 
 
 def says_anything(footprint: Footprint) -> bool:
@@ -136,16 +138,23 @@ def check_job(job: Job, constraints: Constraints, *, serves: bool) -> None:
 
 
 def check_service(footprint: Footprint, constraints: Constraints) -> None:
-    """Refuse to serve tokens of a model of which nothing tells the size.
+    """Refuse to serve tokens of a model that reads none, or of which nothing tells the size.
 
     Raises:
         UsageError: the text says what to give.
     """
     target = constraints.serving
-    if target is None or architecture_of(footprint, language_model=True) is not None:
+    if target is None:
         return
     asked = (target.prompt_tokens, target.output_tokens, target.time_to_first_token_s, target.inter_token_latency_s)
-    if any(value is not None for value in asked):
+    if all(value is None for value in asked):
+        return
+    if footprint.ops and not any(op.class_ in _OF_TOKENS for op in footprint.ops):
+        raise UsageError(
+            "The job's operators look up no tokens (there is no embedding and no attention), so it writes none: ask "
+            "for a latency of whole requests instead."
+        )
+    if architecture_of(footprint, language_model=True) is None:
         raise UsageError(
             "How fast the model writes tokens follows from its size, which the footprint lacks: give its parameters or "
             "its architecture there (docs/json.md), or type it in with `gpuscope estimate`."

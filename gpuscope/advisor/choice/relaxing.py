@@ -31,6 +31,10 @@ _CHOICES = (
 _CHOICE_EXCESS = 2.0
 """To allow another kind of hardware or place counts as much as to double an amount."""
 _MOST_SUGGESTIONS = 2
+_MOST_NAMED = 2
+"""Of more GPUs by name the reasons are in the list of rejections."""
+_OUT_OF_REACH = {"no_offer", "not_on_sale", "memory", "precision"}
+"""Reasons for which a GPU by name cannot be had or used at all."""
 EMPTY_CATALOGUE = "The catalogue is empty: put its files back."
 
 
@@ -98,7 +102,8 @@ def impossible_sentence(
     """
     allowed = what_to_allow(constraints, search, broken)
     if allowed:
-        return f"Nothing in the catalogue meets every constraint. A{allowed[1:]}"
+        why = _why_not_the_named(constraints, rejected)
+        return f"{why or 'Nothing in the catalogue meets every constraint.'} A{allowed[1:]}"
     if broken:
         closest = min(broken, key=lambda option: (closeness(option), title(option.candidate)))
         sentences = "; ".join(breach.sentence for breach in closest.breaches)
@@ -107,6 +112,18 @@ def impossible_sentence(
         name = title(closest.candidate)
         return f"Nothing in the catalogue meets every constraint. Closest is {name}: {sentences}.{advice}"
     return _commonest(rejected, catalogue)
+
+
+def _why_not_the_named(constraints: Constraints, rejected: Sequence[Rejected]) -> str:
+    """Why the GPUs that were asked for by name are out, where each is out whatever is done with it; else empty."""
+    named = {gpu_id.lower() for gpu_id in constraints.gpus}
+    of_named = [entry for entry in rejected if (entry.gpu or "").lower() in named]
+    reasons: dict[str | None, str] = {}
+    for entry in of_named:
+        reasons.setdefault(entry.gpu, entry.reason)
+    if not reasons or len(reasons) > _MOST_NAMED or any(entry.reason_code not in _OUT_OF_REACH for entry in of_named):
+        return ""
+    return " ".join(reasons.values())
 
 
 def _amounts(constraints: Constraints, search: Search, broken: Sequence[Option]) -> Iterator[Relaxation]:
@@ -178,7 +195,8 @@ def _memory(constraints: Constraints, search: Search) -> Iterator[Relaxation]:
     if least is None:
         return
     left = search(_changed(constraints, "minimum_memory_bytes", None))
-    largest = max((option.candidate.memory.available_bytes or 0 for option in left), default=0)
+    on_gpus = (option.candidate for option in left if option.candidate.gpu is not None)
+    largest = max((candidate.memory.available_bytes or 0 for candidate in on_gpus), default=0)
     if not largest:
         return
     relaxed = _changed(constraints, "minimum_memory_bytes", largest)

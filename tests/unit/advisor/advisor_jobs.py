@@ -96,6 +96,11 @@ def gpu_footprint(gpu: str = "rtx-3090", step_s: float = 0.1, count: int = 1, **
     return msgspec.structs.replace(base, **replaced)
 
 
+def with_host_memory(footprint: Footprint, resident_bytes: int | None) -> Footprint:
+    memory = msgspec.structs.replace(footprint.memory, host_rss_bytes=resident_bytes)
+    return msgspec.structs.replace(footprint, memory=memory)
+
+
 def with_data_wait(footprint: Footprint, seconds: float) -> Footprint:
     return msgspec.structs.replace(footprint, time_per_step_s=TimePerStep(data_loader=seconds))
 
