@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from gpuscope.importers.reading import Note, Reading
+from gpuscope.importers.reading import Note, Reading, Track
 
-_SINCE_1970_S = 1e8
+SINCE_1970_S = 1e8
 """1973: no machine has been up for so long."""
 _FAR_APART_S = 3600.0
 """Clocks of machines that were started at different times; files of one clock overlap, or follow each other closely."""
@@ -25,30 +25,42 @@ def on_one_clock(readings: Sequence[Reading]) -> None:
         readings: of the files of one run; changed in place.
     """
     starts = [(reading, start) for reading in readings if (start := start_of_reading(reading)) is not None]
-    own = [(reading, start) for reading, start in starts if start < _SINCE_1970_S]
-    common = [start for _, start in starts if start >= _SINCE_1970_S]
+    own = [(reading, start) for reading, start in starts if start < SINCE_1970_S]
+    common = [start for _, start in starts if start >= SINCE_1970_S]
     if not own or len(starts) < 2:
         return
     if common:
         for reading, start in own:
-            _move(reading, min(common) - start, "its times do not say when: it is laid where the other files begin")
+            move(reading, min(common) - start, "its times do not say when: it is laid where the other files begin")
         return
     first = min(start for _, start in own)
     if max(start for _, start in own) - first > _FAR_APART_S:
         for reading, start in own:
             if start > first:
-                _move(reading, first - start, "its clock is another machine's: it is laid where the other files begin")
+                move(reading, first - start, "its clock is another machine's: it is laid where the other files begin")
 
 
 def start_of_reading(reading: Reading) -> float | None:
     """The earliest time of anything in a file, by its clock; None: it has none."""
-    times = [float(track.times().min()) for track in reading.tracks.values() if track.wall_s]
+    span = span_of_reading(reading)
+    return None if span is None else span[0]
+
+
+def span_of_reading(reading: Reading) -> tuple[float, float] | None:
+    """The earliest and the latest time of anything in a file, by its clock; None: it has none."""
+    times = [end for track in reading.tracks.values() if track.wall_s for end in _ends(track)]
     times += [process.wall_s for process in reading.processes if process.wall_s is not None]
     times += [event.wall_s for event in reading.events]
-    return min(times, default=None)
+    return (min(times), max(times)) if times else None
 
 
-def _move(reading: Reading, by_s: float, why: str) -> None:
+def _ends(track: Track) -> tuple[float, float]:
+    times = track.times()
+    return float(times.min()), float(times.max())
+
+
+def move(reading: Reading, by_s: float, why: str) -> None:
+    """Move all times of a file, and say why in its notes."""
     for track in reading.tracks.values():
         moved = np.array(track.wall_s) + by_s
         track.wall_s[:] = type(track.wall_s)("d", moved.tolist())

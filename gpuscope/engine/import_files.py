@@ -20,6 +20,7 @@ from gpuscope.engine.footprint_import import IMPORTED
 from gpuscope.engine.import_clocks import on_one_clock
 from gpuscope.engine.import_columns import remember, remembered
 from gpuscope.engine.import_frames import devices_of, frames_of, start_of
+from gpuscope.engine.import_together import hold_together
 from gpuscope.engine.import_tracks import write_tracks
 from gpuscope.engine.input_file import is_pipe, opened
 from gpuscope.engine.manifest import default_session_name
@@ -117,6 +118,7 @@ def import_files(
     """
     readings = [read_file(path, mapping, None if progress is None else partial(progress, path)) for path in files]
     on_one_clock(readings)
+    hold_together(readings)
     start_s = start_of(readings)
     if start_s is None:
         raise UsageError(f"{', '.join(str(path) for path in files)}: no samples were found, so nothing was written.")

@@ -19,7 +19,7 @@ def notes_of(columns: TraceColumns, stream: EventStream, cut_at: int | None, det
         _annotations(details),
         _no_steps(details),
         _no_shapes(details),
-        _rank(details),
+        rank_note(details),
         _relative(details),
         *map(_fragmentation, details.memory),
     ]
@@ -109,7 +109,8 @@ def _no_shapes(details: TraceDetails) -> Note | None:
     )
 
 
-def _rank(details: TraceDetails) -> Note | None:
+def rank_note(details: TraceDetails) -> Note | None:
+    """What is said of the file of one rank, as long as those of the others are not there."""
     if details.rank is None or not details.world_size or details.world_size < 2:
         return None
     return Note(
