@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from gpuscope.domain.reasons import Reason
 from gpuscope.domain.sentinels import is_blank
-from gpuscope.domain.whole_numbers import whole_number as whole_number
 
 
 class Cell(NamedTuple):

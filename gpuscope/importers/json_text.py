@@ -6,9 +6,13 @@ import json
 import re
 from typing import Any
 
+import msgspec
+
 _LINES_BEFORE = re.compile(r"(?:(?![ \t]*[\[{])[^\n]{0,500}\n){1,20}?(?=[ \t]*[\[{])")
 _BLANKS = re.compile(r"\s*")
 _MOST_VALUES = 100_000
+MALFORMED = (msgspec.DecodeError, RecursionError, AttributeError, KeyError, TypeError, ValueError, OverflowError)
+"""What comes up where a document is no JSON, or its parts are of other types than expected."""
 
 
 def without_lines_before(text: str) -> str:

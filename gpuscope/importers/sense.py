@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuscope.domain.reasons import Reason
 from gpuscope.importers.contradictions import add_contradictions
-from gpuscope.importers.moments import drop_impossible_times
+from gpuscope.importers.impossible_times import drop_impossible_times
 from gpuscope.importers.neutral import neutralise
 from gpuscope.importers.reading import Note, Reading, Track
 from gpuscope.importers.unified_memory import drop_memory_of_nothing

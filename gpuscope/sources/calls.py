@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from gpuscope.domain.reasons import Reason
 from gpuscope.sources.driver import NOT_OFFERED, Driver, DriverError
-from gpuscope.sources.figures import Figure, Figures, Handle, Tier, number
+from gpuscope.sources.figures import Figure, Figures, Handle, Tier, WithoutResources, number
 from gpuscope.sources.refusals import Refusals
 
 
@@ -37,7 +37,7 @@ class Reading:
     """What it means when a device offers none of them."""
 
 
-class Getter:
+class Getter(WithoutResources):
     """A `Reading` of one device."""
 
     def __init__(self, driver: Driver, handle: Handle, reading: Reading) -> None:
@@ -71,9 +71,6 @@ class Getter:
             return dict.fromkeys(self.fields, reason)
         self._refusals.note("call", figures[self.fields[0]], now_s)
         return figures
-
-    def close(self) -> None:
-        """Nothing is held."""
 
     def _ask(self) -> Figures:
         refusals: list[DriverError] = []

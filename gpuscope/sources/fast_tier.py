@@ -8,11 +8,11 @@ from typing import Any
 from gpuscope.sources.calls import Getter
 from gpuscope.sources.driver import Driver
 from gpuscope.sources.field_groups import Power
-from gpuscope.sources.figures import Figures, Tier
+from gpuscope.sources.figures import Figures, Tier, WithoutResources
 from gpuscope.sources.refusals import PROBE_AGAIN_S
 
 
-class FastTier:
+class FastTier(WithoutResources):
     """Makes the prepared calls one after the other; what fails in any way is left to the part's own, careful reading.
 
     The time of the calls is accounted for together: half of what a call costs would be its own accounting.
@@ -52,9 +52,6 @@ class FastTier:
         for part in failed:
             figures.update(part.read(now_s))
         return figures
-
-    def close(self) -> None:
-        """Nothing is held."""
 
     def _look(self, now_s: float) -> Figures:
         """Read every part carefully; what has answered is called directly until the next such look."""

@@ -8,7 +8,7 @@ from gpuscope.domain.reasons import Reason
 from gpuscope.sources.calls import Prepared
 from gpuscope.sources.driver import NOT_OFFERED, Driver, DriverError
 from gpuscope.sources.field_batch import FUNCTION, Answer, Field, FieldBatch
-from gpuscope.sources.figures import Figure, Figures, Handle, Tier, number, thousandth
+from gpuscope.sources.figures import Figure, Figures, Handle, Tier, WithoutResources, number, thousandth
 from gpuscope.sources.refusals import Refusals
 
 POWER_AVERAGE, POWER_INSTANT = Field(185), Field(186)
@@ -102,7 +102,7 @@ class OtherWay:
         return refused if known in NOT_OFFERED else known
 
 
-class PlainFields:
+class PlainFields(WithoutResources):
     """Figures that are one field value each, all of a tier in one call."""
 
     def __init__(self, driver: Driver, handle: Handle, tier: Tier) -> None:
@@ -122,11 +122,8 @@ class PlainFields:
             figures[name] = figure
         return figures
 
-    def close(self) -> None:
-        """Nothing is held."""
 
-
-class Power:
+class Power(WithoutResources):
     """Average and instant power in one call, whichever this chip and driver have."""
 
     tier = Tier.FAST
@@ -168,9 +165,6 @@ class Power:
             power = self._other_way.ask("usage", _USAGE, power, now_s)
         figures["power_w"] = power
         figures["power_instant_w"] = instant
-
-    def close(self) -> None:
-        """Nothing is held."""
 
     def _fresh(self, field: Field, answer: Answer, now_s: float) -> Figure:
         figure = _converted(answer, thousandth)

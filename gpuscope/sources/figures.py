@@ -60,6 +60,13 @@ class Group(Protocol):
         """Let go of what the driver holds for it."""
 
 
+class WithoutResources:
+    """A group for which the driver holds nothing."""
+
+    def close(self) -> None:
+        """Nothing is to be let go of."""
+
+
 def number(value: float) -> float | Reason:
     """A number as the driver gives it."""
     return Reason.NO_DATA if value in NOT_AVAILABLE else value

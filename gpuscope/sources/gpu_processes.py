@@ -6,7 +6,7 @@ from gpuscope.domain.device import Device
 from gpuscope.domain.reasons import Reason
 from gpuscope.domain.sample import ProcessSample
 from gpuscope.sources.driver import NOT_OFFERED, Driver, DriverError
-from gpuscope.sources.figures import Figure, Figures, Handle, Tier
+from gpuscope.sources.figures import Figure, Figures, Handle, Tier, WithoutResources
 from gpuscope.sources.process_facts import ProcessFacts
 from gpuscope.sources.process_lists import Entry, ProcessList, Shares
 from gpuscope.sources.refusals import Refusals
@@ -16,7 +16,7 @@ _KINDS = {"Graphics": "graphics", "MPSCompute": "compute", "Compute": "compute"}
 """The driver's lists and what their processes are called; one in several lists is what the last of them says."""
 
 
-class ProcessShares:
+class ProcessShares(WithoutResources):
     """Reads the processes' shares of the GPU's time. It has no figures of its own: `GpuProcesses` shows them."""
 
     tier = Tier.MEDIUM
@@ -37,15 +37,12 @@ class ProcessShares:
             self._refusals.note("shares", self._last, now_s)
         return {}
 
-    def close(self) -> None:
-        """Nothing is held."""
-
     def of(self, pid: int) -> Figure:
         """The share of a process on the device: 0 for one that was idle."""
         return self._last if isinstance(self._last, Reason) else self._last.get(pid, 0)
 
 
-class GpuProcesses:
+class GpuProcesses(WithoutResources):
     """The processes of one device with their memory and, on whole GPUs, their share of its time."""
 
     tier = Tier.SLOW
@@ -76,9 +73,6 @@ class GpuProcesses:
             return {"processes": refused[-1]}
         self._facts.forget_all_but(set(found))
         return {"processes": tuple(self._process(*found[pid]) for pid in sorted(found))}
-
-    def close(self) -> None:
-        """Nothing is held."""
 
     def _list(self, kind: str, now_s: float) -> list[Entry] | Reason:
         entries: list[Entry] | Reason | None = self._refusals.reason(kind, now_s)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from gpuscope.domain.reasons import Reason
 from gpuscope.sources.driver import GONE, Driver, DriverError
 from gpuscope.sources.field_batch import Answer, Field, FieldBatch
-from gpuscope.sources.figures import Figure, Figures, Handle, Tier
+from gpuscope.sources.figures import Figure, Figures, Handle, Tier, WithoutResources
 from gpuscope.sources.link_limits import NVLINK_VERSIONS
 
 MAX_LINKS = 36
@@ -35,7 +35,7 @@ class Links:
         self.link_bytes_per_s: float | None = None
 
 
-class NvlinkState:
+class NvlinkState(WithoutResources):
     """Looks at the links from time to time: they can go down while the GPU works."""
 
     tier = Tier.SLOW
@@ -61,9 +61,6 @@ class NvlinkState:
         active = self.links.active = tuple(link for link, state in enumerate(states) if state)
         limit = self._limit(active, answers) if active else Reason.NO_NVLINK
         return {"nvlink_links_active": len(active), "nvlink_limit_bytes_per_s": limit}
-
-    def close(self) -> None:
-        """Nothing is held."""
 
     def _is_active(self, link: int, answer: Answer) -> bool | Reason:
         if not isinstance(answer.value, Reason):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuscope.domain.reasons import Reason
 from gpuscope.sources.calls import Getter, Reading, one_number
 from gpuscope.sources.driver import Driver, DriverError
-from gpuscope.sources.figures import Figures, Handle, Tier, number
+from gpuscope.sources.figures import Figures, Handle, Tier, WithoutResources, number
 from gpuscope.sources.link_limits import pcie_limit_bytes_per_s
 from gpuscope.sources.refusals import Refusals
 
@@ -16,7 +16,7 @@ _WIDTH = Reading(Tier.MEDIUM, ("pcie_width",), (one_number("pcie_width", "nvmlDe
 _FAN = Reading(Tier.SLOW, ("fan_percent",), (one_number("fan_percent", "nvmlDeviceGetFanSpeed"),))
 
 
-class PcieLink:
+class PcieLink(WithoutResources):
     """The link as it is now: it slows down while the GPU idles."""
 
     tier = Tier.MEDIUM
@@ -38,11 +38,8 @@ class PcieLink:
             figures["pcie_limit_bytes_per_s"] = missing
         return figures
 
-    def close(self) -> None:
-        """Nothing is held."""
 
-
-class Fans:
+class Fans(WithoutResources):
     """The speed of each fan, as the driver intends it."""
 
     tier = Tier.SLOW
@@ -71,9 +68,6 @@ class Fans:
         if missing is not None:
             return dict.fromkeys(self.fields, missing)
         return {"fan_percent": max(speeds), "fan_percents": tuple(speeds)}
-
-    def close(self) -> None:
-        """Nothing is held."""
 
     def _fans(self, now_s: float) -> int | Reason:
         """How many there are, or why the driver does not say."""

@@ -7,7 +7,7 @@ from gpuscope.domain.reasons import Reason
 from gpuscope.domain.units import KIB
 from gpuscope.sources.driver import NOT_OFFERED, Driver
 from gpuscope.sources.field_batch import Answer, Field, FieldBatch
-from gpuscope.sources.figures import Figure, Figures, Handle, Tier
+from gpuscope.sources.figures import Figure, Figures, Handle, Tier, WithoutResources
 from gpuscope.sources.nvlink import Links
 from gpuscope.sources.rates import CounterKind, CounterReading, counter_rate
 
@@ -37,7 +37,7 @@ class Counters:
         return found
 
 
-class PcieTraffic:
+class PcieTraffic(WithoutResources):
     """Rates of the PCIe link."""
 
     tier = Tier.MEDIUM
@@ -53,11 +53,8 @@ class PcieTraffic:
         answers = self._batch.read(now_s)
         return {name: self._counters.rate(field, answers[field], now_s, 1, self._most) for name, field in _PCIE.items()}
 
-    def close(self) -> None:
-        """Nothing is held."""
 
-
-class NvlinkTraffic:
+class NvlinkTraffic(WithoutResources):
     """Rates of all NVLinks together."""
 
     tier = Tier.MEDIUM
@@ -81,9 +78,6 @@ class NvlinkTraffic:
             return dict.fromkeys(self.fields, Reason.FIRST_READING if active is None else Reason.NO_NVLINK)
         answers = self._batch.read(now_s)
         return {name: self._sum(active, ways, answers, now_s) for name, ways in _NVLINK.items()}
-
-    def close(self) -> None:
-        """Nothing is held."""
 
     def _sum(
         self, active: tuple[int, ...], ways: tuple[tuple[int, int], ...], answers: dict[Field, Answer], now_s: float

@@ -9,8 +9,10 @@ import msgspec
 
 from gpuscope.domain.device import Device
 from gpuscope.domain.units import MIB
+from gpuscope.domain.whole_numbers import whole_number
 from gpuscope.errors import UsageError
-from gpuscope.importers.cells import Cell, parse_cell, rounded, whole_number
+from gpuscope.importers.cells import Cell, parse_cell, rounded
+from gpuscope.importers.json_text import MALFORMED
 from gpuscope.importers.reading import ImportedProcess, Note, Reading
 from gpuscope.importers.text import decode
 from gpuscope.importers.times import parse_time
@@ -103,15 +105,7 @@ def read_json(data: bytes) -> Reading:
         time = parse_time(str(answer.get("query_time", "")))
         for gpu in answer["gpus"]:
             _add_json(reading, gpu, time[0] if time else 0.0, answer.get("driver_version"))
-    except (
-        msgspec.DecodeError,
-        RecursionError,
-        AttributeError,
-        KeyError,
-        TypeError,
-        ValueError,
-        OverflowError,
-    ) as error:
+    except MALFORMED as error:
         raise UsageError("The file is no complete JSON of gpustat: save it again.") from error
     return reading
 

@@ -9,8 +9,9 @@ import msgspec
 
 from gpuscope.domain.device import Device
 from gpuscope.domain.units import MIB
+from gpuscope.domain.whole_numbers import whole_number
 from gpuscope.errors import UsageError
-from gpuscope.importers.cells import Cell, parse_cell, whole_number
+from gpuscope.importers.cells import Cell, parse_cell
 from gpuscope.importers.reading import Note, Reading
 from gpuscope.importers.text import decode
 from gpuscope.importers.times import parse_time

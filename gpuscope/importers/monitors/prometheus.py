@@ -15,6 +15,7 @@ from gpuscope.domain.gpu_metrics import METRICS, PREFIXES, PROFILING_FIELDS
 from gpuscope.domain.reasons import Reason
 from gpuscope.errors import UsageError
 from gpuscope.importers.cells import Cell, parse_cell, rounded
+from gpuscope.importers.json_text import MALFORMED
 from gpuscope.importers.notes import add_lost
 from gpuscope.importers.reading import Note, Reading
 from gpuscope.importers.text import decode
@@ -77,15 +78,7 @@ def read_api(data: bytes) -> Reading:
         if answer.get("status") != "success":
             raise UsageError(f"The Prometheus server answered: {str(answer.get('error', 'no result'))[:200]}.")
         _fill(reading, _series(answer["data"]["result"]))
-    except (
-        msgspec.DecodeError,
-        RecursionError,
-        AttributeError,
-        KeyError,
-        TypeError,
-        ValueError,
-        OverflowError,
-    ) as error:
+    except MALFORMED as error:
         raise UsageError("The file is no complete answer of a Prometheus server: save it again.") from error
     return reading
 

@@ -9,8 +9,9 @@ import msgspec
 
 from gpuscope.domain.device import Device
 from gpuscope.domain.units import MIB
+from gpuscope.domain.whole_numbers import whole_number
 from gpuscope.errors import UsageError
-from gpuscope.importers.cells import Cell, parse_cell, rounded, whole_number
+from gpuscope.importers.cells import Cell, parse_cell, rounded
 from gpuscope.importers.json_text import values_of, without_lines_before
 from gpuscope.importers.notes import NO_TIMES, one_moment
 from gpuscope.importers.reading import Note, Reading

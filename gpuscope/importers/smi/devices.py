@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from gpuscope.domain.device import Device
 from gpuscope.domain.series import FloatArray
+from gpuscope.domain.whole_numbers import whole_number
 from gpuscope.errors import UsageError
-from gpuscope.importers.cells import whole_number
 from gpuscope.importers.reading import Note, Reading, Track
 from gpuscope.importers.smi.fields import IDENTITIES
 from gpuscope.importers.tabular.blocks import Positions

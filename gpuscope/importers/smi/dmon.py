@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 
+from gpuscope.domain.whole_numbers import whole_number
 from gpuscope.errors import UsageError
-from gpuscope.importers.cells import whole_number
 from gpuscope.importers.compressed import Pieces, bounded, head_of
 from gpuscope.importers.content import Content
 from gpuscope.importers.notes import LostLines

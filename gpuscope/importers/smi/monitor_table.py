@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gpuscope.importers.cells import whole_number
+from gpuscope.domain.whole_numbers import whole_number
 
 
 class Heading(NamedTuple):

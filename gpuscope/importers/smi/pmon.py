@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from gpuscope.domain.units import MIB
-from gpuscope.importers.cells import parse_cell, whole_number
+from gpuscope.domain.whole_numbers import whole_number
+from gpuscope.importers.cells import parse_cell
 from gpuscope.importers.notes import add_lost
 from gpuscope.importers.reading import ImportedProcess, Reading
 from gpuscope.importers.smi.fields import PROCESS_KINDS

@@ -8,7 +8,8 @@ import msgspec
 
 from gpuscope.domain.device import Device
 from gpuscope.domain.units import MIB
-from gpuscope.importers.cells import Cell, parse_cell, rounded, whole_number
+from gpuscope.domain.whole_numbers import whole_number
+from gpuscope.importers.cells import Cell, parse_cell, rounded
 from gpuscope.importers.reading import ImportedProcess, Note, Reading
 from gpuscope.importers.smi.fields import PROCESS_KINDS, REASON_BITS
 from gpuscope.importers.times import parse_time
