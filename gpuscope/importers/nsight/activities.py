@@ -26,8 +26,7 @@ _SANE = "typeof(start)='integer' AND typeof(end)='integer' AND end >= start AND 
 _SANE = _SANE.format(-(10**15), 10**18)
 """Thirty years from the beginning of the recording: what lies beyond is damage."""
 _MOST_NAMES = 2_000_000
-_MOST_NAME = 500
-_MOST_DEVICES = 4096
+_MOST_NAME_CHARACTERS = 500
 _MOST_CORRELATION = 2**62
 _COPY_KINDS = {1: "Host-to-Device", 2: "Device-to-Host", 8: "Device-to-Device", 10: "Peer-to-Peer"}
 """CUpti_ActivityMemcpyKind, https://docs.nvidia.com/cupti/api/group__CUPTI__ACTIVITY__API.html"""
@@ -124,7 +123,7 @@ class Activities:
         wanted = f"WHERE memKind IN {_DEVICE_KINDS} AND typeof(start)='integer' AND typeof(bytes)='integer'"
         for start, size, operation, device, pid, _ in self._database.rows(ALLOCATIONS, ", ".join(needed), wanted):
             if operation in {_ALLOCATED, _FREED} and 0 <= size < 2**53 and abs(start) < 10**18:
-                index = self.gpus.physical(pid_of(pid), device if _is_device(device) else 0)
+                index = self.gpus.physical(pid_of(pid), device)
                 memory = self.of_process[self._pid(pid)].memory.setdefault((ON_DEVICE, index), MemoryEvents())
                 memory.time_us.append(start / 1000)
                 memory.thread.append(NO_NUMBER)
@@ -153,9 +152,11 @@ class Activities:
             groups[row[3], row[2]].append(row)
         for (pid, device), mine in groups.items():
             columns = self.of_process[self._pid(pid)]
-            index = self.gpus.physical(pid_of(pid), device if _is_device(device) else 0)
+            index = self.gpus.physical(pid_of(pid), device)
             spans = columns.device_work.setdefault((index, kind), Spans())
-            _extend(columns, spans, mine, [columns.names[name_of(row)[:_MOST_NAME]] for row in mine], NO_NUMBER)
+            _extend(
+                columns, spans, mine, [columns.names[name_of(row)[:_MOST_NAME_CHARACTERS]] for row in mine], NO_NUMBER
+            )
             spans.correlation.extend(_correlation(row[4]) for row in mine)
             spans.external.extend([NO_NUMBER] * len(mine))
 
@@ -170,7 +171,7 @@ class Activities:
 def _add_range(columns: TraceColumns, bounds: Row, thread: int, name: str) -> None:
     operator = _OPERATOR.match(name)
     if operator is None:
-        _extend(columns, columns.annotations, [bounds], [columns.names[name[:_MOST_NAME]]], thread)
+        _extend(columns, columns.annotations, [bounds], [columns.names[name[:_MOST_NAME_CHARACTERS]]], thread)
         return
     sizes = _SIZES.search(name)
     key = (operator.group(1), _shapes(sizes.group(1)) if sizes else b"", b"", b"")
@@ -187,10 +188,6 @@ def _extend(columns: TraceColumns, spans: Spans, rows: list[Row], keys: list[int
     columns.events += len(rows)
     columns.first_us = min(columns.first_us, min(row[0] for row in rows) / 1000)
     columns.last_us = max(columns.last_us, max(row[1] for row in rows) / 1000)
-
-
-def _is_device(value: object) -> bool:
-    return isinstance(value, int) and 0 <= value < _MOST_DEVICES
 
 
 def _correlation(number: object) -> int:

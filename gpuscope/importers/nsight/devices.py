@@ -8,6 +8,7 @@ from gpuscope.importers.nsight.database import Database
 
 _MOST_BYTES = 2**53
 _MOST_DEVICES = 4096
+"""No machine has more GPUs: a larger number is damage."""
 _PID_SHIFT, _PID_MASK = 24, 0xFFFFFF
 """A global id is hardware id, virtual machine, process (24 bits) and thread (24 bits), high to low."""
 
@@ -26,9 +27,15 @@ class Gpus:
         self.known = _known(database)
         self._visible = _visible(database)
 
-    def physical(self, pid: int, device: int) -> int:
-        """The GPU that a process knows as its device of this number (CUDA_VISIBLE_DEVICES counts anew)."""
-        return self._visible.get((pid, device), device)
+    def physical(self, pid: int, device: Any) -> int:
+        """The GPU that a process knows as its device of this number (CUDA_VISIBLE_DEVICES counts anew).
+
+        Args:
+            pid: of the process.
+            device: as the export has it; what is no number of a device counts as the first.
+        """
+        number = device if isinstance(device, int) and 0 <= device < _MOST_DEVICES else 0
+        return self._visible.get((pid, number), number)
 
 
 def pid_of(global_id: Any) -> int:
