@@ -10,6 +10,8 @@ from gpuscope.domain.device import Host
 LIVE_VIEW = "live"
 """Kind of a session that is only a window's live view: nobody asked for the file, so it may be deleted."""
 
+IMPORT = "import"
+"""Kind of a session that was made of other programs' recordings."""
 CLUSTER = "cluster"
 """Kind of a session with the GPUs of many machines, from a server that watches them."""
 

@@ -43,15 +43,13 @@ DISPLAY_LIBRARIES = {
 
 LITTLE_SPACE_BYTES = GIB
 """About a day of eight GPUs at 10 Hz."""
-
-
-HOST_FIGURES = {
+SELDOM_OFFERED = {
     "cpu_frequency_mhz": "frequencies",
     "cpu_temperature_c": "temperatures of the processor",
     "cpu_pressure_some_avg10_percent": "pressure-stall information",
     "memory_bandwidth_bytes_per_s": "memory bandwidth",
 }
-"""Of the host's figures, those that many machines do not offer."""
+"""Figures of a `HostSample` that many machines do not offer, as people call them."""
 MENDABLE = frozenset({Reason.RESCTRL_NOT_MOUNTED, Reason.SYSTEM_REFUSES})
 
 
@@ -161,7 +159,7 @@ def check_host(host: Host, sample: HostSample) -> Check:
     if capacity.memory_total_bytes is not None:
         limited = " (limited)" if capacity.memory_is_limited else ""
         parts.append(f"{format_bytes(capacity.memory_total_bytes)} of memory{limited}")
-    missing = {label: sample.unavailable[name] for name, label in HOST_FIGURES.items() if name in sample.unavailable}
+    missing = {label: sample.unavailable[name] for name, label in SELDOM_OFFERED.items() if name in sample.unavailable}
     detail = f"{', '.join(parts)}."
     if missing:
         detail += f" Not to be had here: {', '.join(missing)}."

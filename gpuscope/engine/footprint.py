@@ -17,7 +17,7 @@ from gpuscope.domain.footprint import (
     Utilization,
 )
 from gpuscope.domain.ops import classify
-from gpuscope.domain.run import CLUSTER, Manifest
+from gpuscope.domain.run import CLUSTER, IMPORT, Manifest
 from gpuscope.domain.series import HOST_KEY, Timeline
 from gpuscope.engine import measures
 from gpuscope.engine.advise import catalogue
@@ -60,7 +60,7 @@ def footprint_of(reader: SessionReader) -> Footprint:
 
 def compute_footprint(reader: SessionReader) -> Footprint:
     """The footprint of whatever a session holds so far; what it does not hold is null."""
-    if reader.manifest.kind in {"import", CLUSTER}:
+    if reader.manifest.kind in {IMPORT, CLUSTER}:
         return imported_footprint(reader)
     timeline, sightings = reader.timeline(), ProcessSightings()
     for frame in reader.remainders():  # process lists are no figures over time

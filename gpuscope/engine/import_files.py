@@ -14,7 +14,7 @@ import numpy as np
 from gpuscope import __version__, paths
 from gpuscope.domain.device import Host
 from gpuscope.domain.imported import ImportedDetails, TraceDetails
-from gpuscope.domain.run import Manifest, OutcomeKind, RunOutcome
+from gpuscope.domain.run import IMPORT, Manifest, OutcomeKind, RunOutcome
 from gpuscope.engine.footprint_framework import DETAILS
 from gpuscope.engine.footprint_import import IMPORTED
 from gpuscope.engine.import_clocks import on_one_clock
@@ -138,7 +138,7 @@ def _manifest(start_s: float, readings: Sequence[Reading]) -> Manifest:
     tracks = [track for reading in readings for track in reading.tracks.values()]
     return Manifest(
         session_id=uuid.uuid4().hex,
-        kind="import",
+        kind=IMPORT,
         created_wall_s=start_s,
         created_monotonic_s=0.0,
         gpuscope_version=__version__,
