@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -231,6 +231,7 @@ class ClusterDialog(QDialog):
         self.job = QComboBox(self)
         self.job.setEditable(True)
         self.sentence = QLabel(self)
+        self.sentence.setTextFormat(Qt.TextFormat.PlainText)  # it may be the server's own words
         self.sentence.setWordWrap(True)
         self.progress = QProgressBar(self)
         self.progress.setTextVisible(False)

@@ -107,6 +107,19 @@ def test_a_refusal_of_the_server_is_said(qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: dialog.sentence.text() == "The server is away.", timeout=WAIT_MS)
 
 
+def test_what_a_server_says_is_shown_as_it_is(qtbot: QtBot) -> None:
+    def refuse(*_: object) -> Overview:
+        raise SourceError("The Prometheus server says: <b>no</b> data.")
+
+    dialog = ClusterDialog(WindowSettings(), look=refuse)
+    qtbot.addWidget(dialog)
+    dialog.address.setText("http://prometheus:9090")
+    dialog.look()
+    qtbot.waitUntil(lambda: not dialog.busy)
+    assert dialog.sentence.text() == "The Prometheus server says: <b>no</b> data."
+    assert dialog.sentence.textFormat() is Qt.TextFormat.PlainText
+
+
 def test_a_look_that_takes_long_can_be_cancelled(qtbot: QtBot) -> None:
     go_on = threading.Event()
 
