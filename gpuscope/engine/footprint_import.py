@@ -68,7 +68,7 @@ def imported_footprint(reader: SessionReader) -> Footprint:
     footprint = Footprint(
         source=_source(reader),
         workload=Workload(),
-        devices=tuple(_device(device) for device in used),
+        devices=tuple(_device(device) for device in used if device.parent_uuid not in uuids),
         memory=memory,
         utilization=Utilization(gpu=measures.gpu_spread(timeline, uuids, 0.0, timeline.end_s)),
         energy=energy,

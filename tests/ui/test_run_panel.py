@@ -22,7 +22,7 @@ from gpuscope.ui.advisor.panel import AdvisorPanel
 from gpuscope.ui.recent_runs import note
 from gpuscope.ui.run_panel import RunPanel, RunSources
 from gpuscope.ui.settings import WindowSettings
-from tests.ui.advisor.test_panel import Recorder as AdvisorRecorder
+from tests.ui.advisor.panel_driving import Recorder as AdvisorRecorder
 from tests.ui.panel_pictures import colours_in, save_picture
 from tests.ui.run_samples import (
     FAILED,

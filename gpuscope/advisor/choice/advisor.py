@@ -88,7 +88,7 @@ class Advisor:
         found = self._search(constraints)
         rival = next((option for option in found.passed if option.candidate.acquisition == RENT), None)
         _add_worth(found, rival)
-        used = self._predictions.variants(constraints)[0].job.source_count
+        used = self._predictions.variants(constraints)[0].job.busy_gpus
         decision = decide(found.passed, found.at_hand, constraints, 1 if constraints.counts else used)
         return self._after_mending(found, decision, constraints) or self._document(found, rival, decision, constraints)
 

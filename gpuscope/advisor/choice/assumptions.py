@@ -42,9 +42,9 @@ def _of_work(job: Job, work: Work, candidates: Sequence[Candidate], limits: Cons
         return
     no_speed = bool(candidates) and all(candidate.step_time_s is None for candidate in candidates)
     yield _NOTHING_TO_COMPARE if no_speed and work.batches is None else work.sentence
-    if no_speed and job.source_count > 1 and not limits.counts:
+    if no_speed and job.busy_gpus > 1 and not limits.counts:
         yield (
-            f"The run used {job.source_count} GPUs: as many are taken to be needed, each with as much memory, for how "
+            f"The run used {job.busy_gpus} GPUs: as many are taken to be needed, each with as much memory, for how "
             "fast fewer would be is not known. --counts allows other numbers."
         )
     yield from job.assumptions

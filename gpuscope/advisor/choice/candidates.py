@@ -83,7 +83,7 @@ class Builder:
         """Those asked for; else powers of two up to as many as the job used, and that number itself."""
         if self._constraints.counts:
             return tuple(sorted(set(self._constraints.counts)))
-        used = min(self._job.source_count, MOST_GPUS)
+        used = min(self._job.busy_gpus, MOST_GPUS)
         if self._services is not None or used <= 1:
             return DEFAULT_COUNTS
         powers = (1 << exponent for exponent in range((used - 1).bit_length() + 1))
@@ -175,7 +175,7 @@ class Builder:
 
     def _too_few(self, gpu: GpuSpec, count: int) -> Refusal | None:
         """Where nothing tells how fast it is, nobody knows whether fewer GPUs than the job used would do."""
-        used = self._job.source_count
+        used = self._job.busy_gpus
         if count >= used or self._constraints.counts or self._predictions.step(self._variants[0], gpu).seconds:
             return None
         return "fewer_gpus", f"the job used {used} GPUs, and whether fewer would be fast enough is not known"

@@ -16,6 +16,8 @@ from gpuscope.domain.recommendation import Constraints
 from gpuscope.errors import UsageError
 
 TRAINING, INFERENCE = "training", "inference"
+_IDLE_PERCENT = 1.0
+"""Up to this utilisation, in 95 of 100 readings, a GPU shows a desktop or nothing."""
 
 
 class Job(Value, frozen=True, kw_only=True):
@@ -58,6 +60,12 @@ class Job(Value, frozen=True, kw_only=True):
     def changed(self) -> bool:
         """Anything is wanted otherwise than it ran."""
         return self.stage_changed or self.precision != self.source_precision or self.compiled != self.source_compiled
+
+    @property
+    def busy_gpus(self) -> int:
+        """GPUs that it ran on, without those of a record in which none ever worked."""
+        busiest = None if self.footprint.utilization.gpu is None else self.footprint.utilization.gpu.p95
+        return 0 if busiest is not None and busiest <= _IDLE_PERCENT else self.source_count
 
     @property
     def ran(self) -> bool:

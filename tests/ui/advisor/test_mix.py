@@ -18,8 +18,8 @@ from gpuscope.ui.advisor.mix.result import MixResult, job_rows, machine_rows, op
 from gpuscope.ui.advisor.panel import AdvisorPanel
 from gpuscope.ui.advisor.result.money import Money
 from gpuscope.ui.figures import DASH
+from tests.ui.advisor.panel_driving import Recorder, wait_until_idle
 from tests.ui.advisor.samples import mix
-from tests.ui.advisor.test_panel import Recorder, engine, panel, wait_until_idle  # noqa: F401 - fixtures
 from tests.ui.panel_pictures import colours_in, save_picture
 
 RECENT = [
@@ -131,7 +131,7 @@ def test_the_ways_stand_beside_each_other() -> None:
     assert jobs[0][1].text == "40"
 
 
-def test_the_panel_advises_on_jobs(qtbot: QtBot, panel: AdvisorPanel, engine: Recorder) -> None:  # noqa: F811 - the fixture
+def test_the_panel_advises_on_jobs(qtbot: QtBot, panel: AdvisorPanel, engine: Recorder) -> None:
     panel.source_bar.choose_jobs()
     assert panel.jobs_form.isVisible()
     assert "come again" in panel.message._title.text()

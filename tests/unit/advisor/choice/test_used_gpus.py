@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from gpuscope.domain.base import Range
-from gpuscope.domain.footprint import Footprint, FootprintDevice, FootprintSource, Memory, Workload
+from gpuscope.domain.footprint import (
+    Footprint,
+    FootprintDevice,
+    FootprintSource,
+    Memory,
+    Spread,
+    Utilization,
+    Workload,
+)
 from gpuscope.domain.recommendation import Verdict
 from tests.unit.advisor.advisor_jobs import GIB, advise, best, gpu_footprint
 
@@ -71,3 +80,10 @@ def test_alternates_have_the_memory_where_there_are_such() -> None:
 def test_where_steps_were_timed_fewer_gpus_are_candidates() -> None:
     found = advise(gpu_footprint("a100-sxm4-40gb", count=8))
     assert any(each.count == 1 for each in found.candidates)
+
+
+@pytest.mark.parametrize(("busiest", "count"), [(0.0, 1), (97.0, 8)])
+def test_idle_gpus_are_not_needed_again(busiest: float, count: int) -> None:
+    spread = Spread(mean=busiest, p50=busiest, p95=busiest)
+    footprint = msgspec.structs.replace(of_a_log("a100-sxm4-40gb", 8, 0.1), utilization=Utilization(gpu=spread))
+    assert best(advise(footprint, acquisition="rent", gpus=("a100-sxm4-40gb", "l4"))).count == count
