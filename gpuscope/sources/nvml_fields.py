@@ -37,17 +37,18 @@ def _utilization(_: Driver, handle: Handle) -> Prepared:
     return Prepared("nvmlDeviceGetUtilizationRates", (handle, ctypes.byref(rates)), take)
 
 
+def _memory(info: MemoryV1 | MemoryV2, reserved: Figure) -> Figures:
+    """Chips that share the system's memory give a total of 0."""
+    if info.total == 0:
+        return dict.fromkeys(_MEMORY, Reason.UNIFIED_MEMORY)
+    return dict(zip(_MEMORY, (number(info.total), number(info.used), reserved, number(info.free)), strict=True))
+
+
 def _memory_v2(_: Driver, handle: Handle) -> Prepared:
     info = MemoryV2(version=version_of(MemoryV2, 2))
 
     def take(figures: Figures) -> None:
-        if info.total == 0:
-            figures.update(dict.fromkeys(_MEMORY, Reason.UNIFIED_MEMORY))
-            return
-        figures["memory_total_bytes"] = number(info.total)
-        figures["memory_used_bytes"] = number(info.used)
-        figures["memory_reserved_bytes"] = number(info.reserved)
-        figures["memory_free_bytes"] = number(info.free)
+        figures.update(_memory(info, number(info.reserved)))
 
     return Prepared("nvmlDeviceGetMemoryInfo_v2", (handle, ctypes.byref(info)), take)
 
@@ -57,13 +58,7 @@ def _memory_v1(_: Driver, handle: Handle) -> Prepared:
     info = MemoryV1()
 
     def take(figures: Figures) -> None:
-        if info.total == 0:
-            figures.update(dict.fromkeys(_MEMORY, Reason.UNIFIED_MEMORY))
-            return
-        figures["memory_total_bytes"] = number(info.total)
-        figures["memory_used_bytes"] = number(info.used)
-        figures["memory_reserved_bytes"] = Reason.FUNCTION_NOT_FOUND
-        figures["memory_free_bytes"] = number(info.free)
+        figures.update(_memory(info, Reason.FUNCTION_NOT_FOUND))
 
     return Prepared("nvmlDeviceGetMemoryInfo", (handle, ctypes.byref(info)), take)
 

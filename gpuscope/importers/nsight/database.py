@@ -23,6 +23,7 @@ _MOST_MISSING_TIMES = 20
 """The size of what is there: a small file may promise anything, and what is missing is filled up in memory."""
 _MOST_SECONDS = 120.0
 _STEPS_BETWEEN_LOOKS = 100_000
+"""Of SQLite's virtual machine: some milliseconds."""
 _UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError, OverflowError)
 """What damaged pages raise; the second where damage got into a name."""
 

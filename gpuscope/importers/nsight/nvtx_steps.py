@@ -13,6 +13,7 @@ _NUMBERS = re.compile(r"\d+")
 _STEP_WORDS = re.compile(r"(?<![a-z])(?:steps?|iter(?:ation)?s?|batch|minibatch|train_?step|training_step)(?![a-z])")
 _NO_STEP_WORDS = re.compile(r"micro|sub_?step|accum|optimizer|lr_|scheduler|zero_grad|next|load|fetch|prepare")
 _FEWEST = 2
+"""What comes once is no step of a loop."""
 
 Named = list[tuple[str, float, float]]
 

@@ -24,6 +24,7 @@ _FORM = re.compile(r"(\d{1,15})(?:([.,])(\d{1,8}))?( ?[A-WYZa-wyz%/][A-Za-z%/]{0
 _MOST_DIGITS = 15
 """Every decimal of so many digits is a quotient of two numbers that a float holds exactly: its nearest float."""
 _MOST_FORMS = 8
+"""Of one column; each takes a pass over what is left, and cells of still others are read one by one."""
 _SAMPLED = 12
 """Cells that are looked at for a form which fits those left."""
 

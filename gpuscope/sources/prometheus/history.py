@@ -23,6 +23,7 @@ USUAL_SCRAPE_S = 30.0
 MOST_ROWS = 2_000_000
 """Moments times GPUs that a step is chosen for: about 200 MB with a dozen figures each."""
 MOST_MOMENTS = 5_000
+"""Of one GPU: more than a plot has pixels."""
 RATE_INTERVALS = 4
 """A rate needs two points in its window: four intervals bear a missed scrape."""
 _HIGHEST = frozenset({"memory_used_bytes", "memory_total_bytes", "memory_reserved_bytes"})
