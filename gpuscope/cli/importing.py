@@ -12,7 +12,7 @@ from gpuscope.cli.streams import print_document, say, shown
 from gpuscope.engine.footprint import footprint_of
 from gpuscope.engine.import_files import import_files
 from gpuscope.engine.session import open_session
-from gpuscope.importers.mapped_csv import FIELDS, IGNORED, SECONDS_NAME, TIME_NAME
+from gpuscope.importers.mapped_csv import MEANINGS
 from gpuscope.importers.reading import Reading
 from gpuscope.importers.recognise import READERS
 
@@ -32,7 +32,7 @@ def add_commands(commands: Any) -> None:
         type=_mapped,
         action="append",
         default=[],
-        help="what a column of an unknown table is: " + ", ".join((*FIELDS, TIME_NAME, SECONDS_NAME, IGNORED)),
+        help="what a column of an unknown table is: " + ", ".join(MEANINGS),
     )
     parser.add_argument("-o", "--output", metavar="OUT.gpuscope", type=Path, required=True, help="the session")
     parser.add_argument("--json", action="store_true", help="print the footprint document")

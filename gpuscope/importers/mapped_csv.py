@@ -9,9 +9,11 @@ from typing import NamedTuple
 from gpuscope.domain.device import Device
 from gpuscope.domain.units import GIB, KIB, MIB
 from gpuscope.errors import UsageError
+from gpuscope.importers.by_index import INDEX_NAME, split_by_index
 from gpuscope.importers.cells import parse_cell
 from gpuscope.importers.content import Content
 from gpuscope.importers.monitors.wide_csv import SECONDS, TIME, Target, delimiter_of, heading_of, read_table
+from gpuscope.importers.notes import NO_TIMES
 from gpuscope.importers.reading import Note, Progress, Reading
 from gpuscope.importers.text import decode
 from gpuscope.importers.times import parse_time
@@ -27,8 +29,19 @@ FIELDS = (
     "clock_sm_mhz", "clock_memory_mhz", "fan_percent", "encoder_percent", "decoder_percent",
 )  # fmt: skip
 """Figures that a column can be mapped to."""
+MEANINGS = (*FIELDS, INDEX_NAME, TIME_NAME, SECONDS_NAME, IGNORED)
+"""All that a column can be mapped to."""
+
+_AMD_SMI_MARKS = {"gfx_activity", "socket_power"}
+_AMD_SMI = {
+    "gpu": INDEX_NAME, "gfx_activity": "utilization_gpu_percent", "umc_activity": "utilization_memory_percent",
+    "socket_power": "power_w", "hotspot": "temperature_c", "mem": "temperature_memory_c", "gfx_0_clk": "clock_sm_mhz",
+    "mem_0_clk": "clock_memory_mhz",
+}  # fmt: skip
+"""Columns of `amd-smi metric --csv`, whose names do not say what they are."""
 
 _WORDS: tuple[tuple[str, str], ...] = (
+    (r"^(?:gpu|device|card|cuda) (?:index|idx|id|num|number|no)$|^(?:index|idx)$", INDEX_NAME),
     (r"mem\w* .*temp|temp\w* .*mem|hbm temp", "temperature_memory_c"),
     (r"temp", "temperature_c"),
     (r"power.*(?:limit|cap)|(?:limit|cap).*power", "power_limit_w"),
@@ -38,8 +51,9 @@ _WORDS: tuple[tuple[str, str], ...] = (
     (r"(?:mem|vram|fb)\w* .*total|total .*(?:mem|vram|fb)", "memory_total_bytes"),
     (r"(?:mem|vram|fb)\w* .*free|free .*(?:mem|vram|fb)", "memory_free_bytes"),
     (r"(?:mem|vram|fb)\w* .*(?:util|load|busy|controller)|mem util|mem %", "utilization_memory_percent"),
-    (r"mem .*clock|mclk|clock .*mem", "clock_memory_mhz"),
-    (r"clock|sclk|frequency|freq", "clock_sm_mhz"),
+    (r"mem .*(?:clock|clk)|mclk|clock .*mem", "clock_memory_mhz"),
+    (r"(?:v|d|f|soc)clk", IGNORED),
+    (r"clock|clk|frequency|freq", "clock_sm_mhz"),
     (r"fan", "fan_percent"),
     (r"enc", "encoder_percent"),
     (r"dec", "decoder_percent"),
@@ -59,6 +73,9 @@ _UNITS = {
     "bytes": 1.0,
     "kw": 1e3,
     "mw": 1e-3,
+    "kwh": 3.6e6,
+    "wh": 3600.0,
+    "mj": 1e-3,
 }
 _MOST_COLUMNS = 2000
 _MOST_NAME = 200
@@ -102,6 +119,9 @@ def read(data: Content, mapping: Mapping[str, str], progress: Progress | None = 
         targets_of,
         lambda key: Device(uuid=key, index=int(key.split()[-1]), name="unknown GPU"),
     )
+    split_by_index(reading)
+    if not any(column.meaning in {TIME_NAME, SECONDS_NAME} for column in columns):
+        reading.notes.append(NO_TIMES)
     taken = [f"{column.column} = {column.meaning}" for column in columns if column.meaning != IGNORED]
     guessed = not all(name in mapping for name in table.names)
     check = " Guessed columns have to be checked: --map corrects them." if guessed else ""
@@ -116,10 +136,8 @@ def _checked(names: list[str], first: list[str], mapping: Mapping[str, str]) -> 
     for column, meaning in mapping.items():
         if column not in names:
             raise UsageError(f"The table has no column {column!r}: it has {', '.join(names[:30])}.")
-        if meaning not in {*FIELDS, TIME_NAME, SECONDS_NAME, IGNORED}:
-            raise UsageError(
-                f"{meaning!r} is nothing that a column can be: use {', '.join(FIELDS)}, time, seconds or ignore."
-            )
+        if meaning not in MEANINGS:
+            raise UsageError(f"{meaning!r} is nothing that a column can be: use {', '.join(MEANINGS)}.")
     columns = guess(names, first, mapping)
     if not any(column.meaning in FIELDS for column in columns):
         raise UsageError(
@@ -156,6 +174,8 @@ def guess(names: list[str], first: list[str], mapping: Mapping[str, str] | None 
         mapping: what the person said of some columns.
     """
     known = mapping or {}
+    if set(names) >= _AMD_SMI_MARKS:
+        known = {**{name: meaning for name, meaning in _AMD_SMI.items() if name in names}, **known}
     columns = [_column(name, first[at] if at < len(first) else "", known.get(name)) for at, name in enumerate(names)]
     taken = {(column.device, column.meaning) for column in columns if column.column in known}
     for at, column in enumerate(columns):
@@ -164,7 +184,14 @@ def guess(names: list[str], first: list[str], mapping: Mapping[str, str] | None 
             # Two columns cannot both be one figure: of the average and the current power the first is taken.
             columns[at] = column._replace(meaning=IGNORED) if place in taken else column
             taken.add(place)
-    return columns
+    return columns if INDEX_NAME in known.values() else [_not_itself(column, columns) for column in columns]
+
+
+def _not_itself(column: ColumnMeaning, columns: list[ColumnMeaning]) -> ColumnMeaning:
+    """A column `gpu` is the GPU's number, where another says how busy it is."""
+    others = [each.meaning for each in columns if each is not column]
+    is_number = column.column.strip().lower() == "gpu" and column.meaning in {"utilization_gpu_percent", IGNORED}
+    return column._replace(meaning=INDEX_NAME) if is_number and "utilization_gpu_percent" in others else column
 
 
 def _column(name: str, value: str, said: str | None) -> ColumnMeaning:
@@ -178,8 +205,10 @@ def _column(name: str, value: str, said: str | None) -> ColumnMeaning:
 def _meaning(words: str, value: str) -> str:
     if parse_time(value) is not None:
         return TIME_NAME
-    if re.search(r"\b(time|elapsed|seconds?|secs?|duration)\b", words) and parse_cell(value)[0].reason is None:
-        return SECONDS_NAME
+    if re.search(r"\b(time|elapsed|seconds?|secs?|duration)\b", words):
+        cell, unit = parse_cell(value)
+        is_clock = unit.startswith(":")  # a time of day, of a date that stands in another column
+        return SECONDS_NAME if cell.reason is None and not is_clock else IGNORED
     if _HOST.search(words) and "gpu" not in words:
         return IGNORED
     if parse_cell(value)[0].reason is not None and value:
@@ -192,13 +221,14 @@ def _meaning(words: str, value: str) -> str:
 
 def _scale(name: str, value: str, meaning: str) -> float:
     cell, printed = parse_cell(value)
-    unit = re.search(r"[\[(_ ]((?:[kmg]i?b|b|bytes|kw|mw))[\])]?$", name.lower())
+    unit = re.search(r"[\[(_ ]((?:[kmg]i?b|b|bytes|kw|mw|kwh|wh|mj))[\])]?$", name.lower())
     text = printed.lower() or (unit.group(1) if unit else "")
     if meaning.endswith("_bytes"):
         if text:
             return _UNITS.get(text, 1.0)
         return MIB if cell.reason is None and cell.value < _PLAUSIBLE_MIB else 1.0
-    return _UNITS.get(text, 1.0) if text in {"kw", "mw"} else 1.0
+    fitting = {"energy_j": {"kwh", "wh", "mj"}, "power_w": {"kw", "mw"}, "power_limit_w": {"kw", "mw"}}
+    return _UNITS[text] if text in fitting.get(meaning, ()) else 1.0
 
 
 def _target(column: ColumnMeaning) -> Target | None:

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpuscope.engine.unknown_tables import UnknownTable
+from gpuscope.importers.by_index import INDEX_NAME
 from gpuscope.importers.mapped_csv import FIELDS, IGNORED, SECONDS_NAME, TIME_NAME
 from gpuscope.ui.plain_text import as_plain
 from gpuscope.ui.theme import GRID, set_role
@@ -108,6 +109,7 @@ def meaning_labels() -> dict[str, str]:
         IGNORED: translate("ColumnMapping", "not read"),
         TIME_NAME: translate("ColumnMapping", "date and time"),
         SECONDS_NAME: translate("ColumnMapping", "seconds since the beginning"),
+        INDEX_NAME: translate("ColumnMapping", "number of the GPU"),
         "utilization_gpu_percent": translate("ColumnMapping", "GPU utilisation (%)"),
         "utilization_memory_percent": translate("ColumnMapping", "memory controller's utilisation (%)"),
         "memory_used_bytes": translate("ColumnMapping", "memory used"),

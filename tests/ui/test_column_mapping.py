@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from gpuscope.engine.unknown_tables import UnknownTable, say_what_it_is, unknown_table
 from gpuscope.errors import UsageError
-from gpuscope.importers.mapped_csv import FIELDS, IGNORED, SECONDS_NAME, TIME_NAME
+from gpuscope.importers.mapped_csv import MEANINGS
 from gpuscope.ui.column_mapping import ColumnMappingDialog, meaning_labels
 from gpuscope.ui.theme import Mode, apply_theme
 from tests.ui.panel_pictures import colours_in, save_picture
@@ -59,7 +59,7 @@ def test_without_a_figure_of_a_gpu_nothing_can_be_imported(qtbot: QtBot, table: 
 
 
 def test_every_meaning_has_words() -> None:
-    assert set(meaning_labels()) == {*FIELDS, IGNORED, TIME_NAME, SECONDS_NAME}
+    assert set(meaning_labels()) == set(MEANINGS)
     assert all(key != label for key, label in meaning_labels().items())
 
 

@@ -18,7 +18,7 @@ from gpuscope.importers.content import Content
 from gpuscope.importers.notes import LostLines, add_encoding
 from gpuscope.importers.reading import Note, Progress, Reading
 from gpuscope.importers.smi.columns import Column, columns_of, guessed_columns
-from gpuscope.importers.smi.fields import FIGURES, canonical
+from gpuscope.importers.smi.fields import FIGURES, IDENTITIES, canonical
 from gpuscope.importers.smi.rows import RowCollector, TableColumns
 from gpuscope.importers.tabular.blocks import MOST_LINE_CHARACTERS, Block, Lines, Mask, Positions
 from gpuscope.importers.tabular.grid import Grid, delimited, lines_with_numbers, of_texts, separators_of
@@ -275,7 +275,12 @@ def _has_decimal_comma(line: str) -> bool:
 
 def _is_header(cells: list[str]) -> bool:
     names = [canonical(cell)[0] for cell in cells]
-    return any(name in FIGURES for name in names) and all(_FIELD.fullmatch(name) for name in names if name)
+    figures = sum(name in FIGURES for name in names)
+    if not figures or not all(_FIELD.fullmatch(name) for name in names if name):
+        return False
+    strange = sum(name not in {*FIGURES, *IDENTITIES, "timestamp"} for name in names)
+    # nvidia-smi's own names have dots; a home-made table may share a name or two with it.
+    return any("." in cell for cell in cells) or figures >= strange
 
 
 def _is_bare_row(cells: list[str]) -> bool:

@@ -34,6 +34,9 @@ _PROCESS = re.compile(
     r"\|\s+(\d{1,9})\s+(?:(?:N/A|\d+)\s+(?:N/A|\d+)\s+)?(\d{1,18})\s+(?:(C\+G|M\+C|C|G)\s+)?(\S.*?)\s+"
     r"(?:(\d{1,12})Mi?B|N/A)\s*\|"
 )
+_QUERY_HEADING = re.compile(
+    r"[a-z_]{1,40}(?:\.[a-z_]{1,40}){0,4}(?: \[[^\]]{1,9}\])?(?:, [a-z_.]{1,60}(?: \[[^\]]{1,9}\])?){2,60}"
+)
 _MOST_LINE = 500
 """Characters; the table is 80 to 91 wide."""
 _SHARED_MEMORY = re.compile(r"\b(GB10|Thor|Orin|Xavier|Tegra)\b")
@@ -89,6 +92,10 @@ class _Tables:
         process = _PROCESS.match(line)
         if process is not None:
             self._add_process(process)
+            return
+        if _QUERY_HEADING.fullmatch(line.strip()):
+            sentence = "Here begins a table of --query-gpu, which was left out: give it as a file of its own."
+            self._reading.notes.append(Note(code="lost", sentence=sentence, line=number))
             return
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
         if len(cells) == 3 and self._driver is not None:

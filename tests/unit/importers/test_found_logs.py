@@ -9,7 +9,7 @@ import pytest
 from gpuscope.domain.reasons import Reason
 from gpuscope.errors import UsageError
 from gpuscope.importers.recognise import read
-from tests.unit.importers.smi_logs import mib, only
+from tests.unit.importers.smi_logs import FOLDER, mib, only
 from tests.unit.importers.test_monitors import read_monitor, sentences
 
 
@@ -108,3 +108,49 @@ def test_figures_in_objects_of_an_object_are_read_and_none_is_an_error() -> None
     assert (track.device.index, track.known("power_w"), mib(track, "memory_used_bytes")) == (3, [25.3], [3256])
     with pytest.raises(UsageError, match="no figure of a GPU"):
         read(b'{"memory": [], "power": []}', "x")
+
+
+def test_rows_of_eight_gpus_in_a_table_nobody_knows_stay_apart() -> None:
+    rows = [f"2025-09-24T03:48:{33 + second}.493Z,{gpu}, {38 + gpu}, 100" for second in range(2) for gpu in range(8)]
+    reading = read("\n".join(["timestamp,gpu_index,temperature_C,utilization_gpu_percent", *rows, ""]).encode(), "x")
+    assert [track.device.index for track in reading.tracks.values()] == list(range(8))
+    assert [track.known("temperature_c") for track in reading.tracks.values()] == [[38 + gpu] * 2 for gpu in range(8)]
+
+
+def test_amd_smis_csv_numbers_its_gpus_and_calls_the_memorys_temperature_mem() -> None:
+    reading = read(
+        b"timestamp,gpu,gfx_activity,umc_activity,socket_power,gfx_0_clk,gfx_0_max_clk,mem_0_clk,edge,hotspot,mem\n"
+        b"1786553852,0,90,20,238,95,2400,2000,N/A,37,23\n1786553852,1,91,21,242,96,2400,2000,N/A,41,26\n",
+        "x",
+    )
+    first, second = reading.tracks.values()
+    assert (first.known("utilization_gpu_percent"), second.known("power_w")) == ([90], [242])
+    assert (first.known("temperature_memory_c"), first.known("clock_memory_mhz")) == ([23], [2000])
+    assert "memory_used_bytes" not in first.columns
+
+
+def test_rows_without_a_number_of_a_gpu_are_said() -> None:
+    reading = read(b"time,gpu_id,util\n2025-09-24 03:48:33,0,5\n2025-09-24 03:48:34,?,6\n", "x")
+    assert only(reading).known("utilization_gpu_percent") == [5]
+    assert "without a number of a GPU" in sentences(reading)
+
+
+def test_a_home_made_table_that_shares_a_name_with_nvidia_smi_is_guessed() -> None:
+    text = "Date,Time,Temperature,Power Used, Power Max,Fan,Utilization,Memory Used,Memory Max\n"
+    reading = read((text + "04-03-2021,13:32:39,58,1,250,0,7,30,11019\n").encode(), "x")
+    track = only(reading)
+    assert reading.kind == "mapped_csv"
+    assert (track.known("temperature_c"), track.known("utilization_gpu_percent")) == ([58], [7])
+    assert mib(track, "memory_used_bytes") == [30]
+    assert "no time stamps" in sentences(reading)  # the hours of a day alone are no seconds
+
+
+def test_kilowatt_hours_are_joules() -> None:
+    text = "timestamp,gpu_power_w,gpu_energy_kwh\n2025-07-03T08:43:07,49.5,0.5\n"
+    assert only(read(text.encode(), "x")).known("energy_j") == [1.8e6]
+
+
+def test_a_csv_behind_a_table_is_not_lost_silently() -> None:
+    text = (FOLDER / "table-550-repeated-as-time-series.log").read_text()
+    reading = read(f"{text}\nindex, name, memory.used [MiB], utilization.gpu [%]\n0, V100, 9 MiB, 97 %\n".encode(), "x")
+    assert "give it as a file of its own" in sentences(reading)
