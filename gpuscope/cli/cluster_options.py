@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
+from gpuscope.cli.progress_line import ProgressLine
 from gpuscope.cli.streams import say
 from gpuscope.domain.when import parse_moment
 from gpuscope.engine.listener import Listener
@@ -58,7 +60,9 @@ def record_from_server(options: argparse.Namespace, path: Path) -> object:
     now = datetime.now().astimezone()
     start = parse_moment(options.start, now)
     end = now if options.end is None else parse_moment(options.end, now)
-    history = import_cluster(path, question, start, end, step_s=options.interval)
+    with ProgressLine() as line:
+        asking = partial(line.tell, "asking the server")
+        history = import_cluster(path, question, start, end, step_s=options.interval, progress=asking)
     hosts = {device.hostname for device in history.devices.values()}
     say(f"{len(history.devices)} GPUs of {len(hosts)} machines, every {history.step_s:g} s, are in {path}")
     return None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from gpuscope.cli.progress_line import ProgressLine
 from gpuscope.cli.streams import say
 from gpuscope.engine.session import open_session
 from gpuscope.report.export.readings import Stretch
@@ -33,8 +35,9 @@ def add_commands(commands: Any) -> None:
 
 def _export(options: argparse.Namespace) -> int:
     stretch = Stretch(options.start, options.end, options.step)
-    with open_session(options.file) as reader:
-        rows = export_readings(reader, options.output, stretch, overwrite=options.overwrite)
+    with open_session(options.file) as reader, ProgressLine() as line:
+        writing = partial(line.tell, "writing the readings")
+        rows = export_readings(reader, options.output, stretch, overwrite=options.overwrite, progress=writing)
         for note in reader.notes:
             say(note)
     say(f"{rows} rows are in {options.output}")

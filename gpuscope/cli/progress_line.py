@@ -21,7 +21,7 @@ _CLEAR = "\r\x1b[K"
 
 
 class ProgressLine:
-    """Shows the progress of an import (engine.import_files.ImportProgress) while it is entered, then clears it."""
+    """Shows how far something is while it is entered, then clears it."""
 
     def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         """Nothing is shown before half a second has passed.
@@ -36,13 +36,19 @@ class ProgressLine:
         self._shown = False
 
     def __call__(self, path: Path | None, share: float) -> None:
-        """Show the share of a file that was read, or with None of the session that was written."""
+        """Show the share of a file that was read, or with None of the session that was written.
+
+        It is an engine.import_files.ImportProgress.
+        """
+        name = "" if path is None else shown(path.name)
+        short = name if len(name) <= _MOST_CHARACTERS else f"{name[: _MOST_CHARACTERS - 1]}…"
+        self.tell("writing the session" if path is None else f"reading {short}", share)
+
+    def tell(self, what: str, share: float) -> None:
+        """Show the share of what is being done, in a few words."""
         if not self._stream.isatty() or self._clock() < self._next_s:
             return
         self._next_s = self._clock() + _EVERY_S
-        name = "" if path is None else shown(path.name)
-        short = name if len(name) <= _MOST_CHARACTERS else f"{name[: _MOST_CHARACTERS - 1]}…"
-        what = "writing the session" if path is None else f"reading {short}"
         self._write(f"{_CLEAR}gpuscope: {what} … {share:.0%} (Ctrl-C cancels)")
         self._shown = True
 
