@@ -108,7 +108,8 @@ def impossible_sentence(
         closest = min(broken, key=lambda option: (closeness(option), title(option.candidate)))
         sentences = "; ".join(breach.sentence for breach in closest.breaches)
         relaxed = " and ".join(breach.relax for breach in closest.breaches if breach.relax)
-        advice = f" Allow {relaxed}." if relaxed else ""
+        unknown = (_ADVICE[breach.code] for breach in closest.breaches if breach.code in _ADVICE)
+        advice = f" Allow {relaxed}." if relaxed else f" {next(unknown, '')}".rstrip()
         name = title(closest.candidate)
         return f"Nothing in the catalogue meets every constraint. Closest is {name}: {sentences}.{advice}"
     return _commonest(rejected, catalogue)
@@ -257,6 +258,7 @@ _ADVICE = {
     "vendor": "Allow other vendors.",
     "precision": "Allow another precision.",
     "unknown_time": "Run the job once under gpuscope as it is wanted, so that its operators are known.",
+    "unknown_cost": "Ask for a quote and give it, or leave the budget out.",
     "not_on_sale": "Allow renting, or other GPUs and counts.",
 }
 

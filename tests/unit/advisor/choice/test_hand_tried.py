@@ -8,7 +8,7 @@ from gpuscope.advisor.job.estimate import estimate
 from gpuscope.domain.recommendation import Verdict
 from gpuscope.domain.serving import ServingTarget
 from gpuscope.errors import UsageError
-from tests.unit.advisor.advisor_jobs import GIB, advise, best, cpu_footprint, with_host_memory
+from tests.unit.advisor.advisor_jobs import GIB, advise, best, cpu_footprint, gpu_footprint, with_host_memory
 
 
 def test_a_network_without_tokens_is_not_served_by_the_token() -> None:
@@ -53,3 +53,10 @@ def test_a_traced_job_fits_a_machine_without_gpu_by_its_parts(resident: int | No
     assert all(each.fits for each in on_cpus)
     assert all("for each GPU" not in each.reason for each in on_cpus)
     assert best(found).cost_usd_per_hour is not None
+
+
+def test_where_the_speed_is_not_known_what_would_tell_it_is_said() -> None:
+    found = advise(gpu_footprint("mystery"), minimum_throughput=5.0, acquisition="rent")
+    assert found.verdict is Verdict.IMPOSSIBLE
+    assert "its speed is not known" in found.sentence
+    assert found.sentence.endswith("Run the job once under gpuscope as it is wanted, so that its operators are known.")
