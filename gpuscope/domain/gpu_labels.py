@@ -33,10 +33,12 @@ def host_of(labels: Mapping[str, str]) -> str | None:
 def gpu_device(labels: Mapping[str, str], position: int, memory_total_bytes: int | None = None) -> Device:
     """The facts of a GPU; `position` numbers it where the labels do not."""
     number = whole_number(labels.get("gpu") or labels.get("minor_number"))
+    name = labels.get("modelName") or labels.get("name") or "unknown GPU"
+    profile = labels.get("GPU_I_PROFILE")
     return Device(
         uuid=gpu_key(labels),
         index=position if number is None else number,
-        name=labels.get("modelName") or labels.get("name") or "unknown GPU",
+        name=f"{name} MIG {profile}" if profile else name,  # as the driver itself names an instance
         kind="mig" if labels.get("GPU_I_ID") else "gpu",
         pci_bus_id=labels.get("pci_bus_id"),
         driver_version=labels.get("DCGM_FI_DRIVER_VERSION") or labels.get("driver_version"),

@@ -41,6 +41,23 @@ def add_contradictions(reading: Reading) -> None:
         ]
         if whole and reading.kind in _LISTS_PROCESSES:
             reading.notes += _unaccounted(name, track, [each for each in reading.processes if each.device == key])
+    _add_mixed_instances(reading)
+
+
+def _add_mixed_instances(reading: Reading) -> None:
+    """DCGM has scaled the activity of all instances of a GPU by the smallest (github.com/NVIDIA/DCGM, issue 248)."""
+    profiles: dict[tuple[str | None, int], set[str]] = {}
+    for track in reading.tracks.values():
+        device = track.device
+        if device.kind == "mig" and " MIG " in device.name and not _ENGINE_COUNTERS.isdisjoint(track.columns):
+            profiles.setdefault((device.hostname, device.index), set()).add(device.name.rpartition(" MIG ")[2])
+    for (_, index), sizes in profiles.items():
+        if len(sizes) > 1:
+            sentence = (
+                f"GPU {index} is split into instances of several sizes ({', '.join(sorted(sizes))}): DCGM may show the "
+                "activity of the larger ones too low. A low figure does not mean that one is not used."
+            )
+            reading.notes.append(Note(code="finding", sentence=sentence))
 
 
 _Found = Iterator[tuple[str, int]]

@@ -196,3 +196,18 @@ def test_a_setting_that_is_not_in_force_is_said(tmp_path: Path, capsys: Captured
     file.write_bytes(buffer.getvalue())
     _, said = imported(file, capsys)
     assert "not in force" in said
+
+
+def _instances(profiles: tuple[str, ...]) -> str:
+    labels = 'gpu="0",UUID="GPU-1",modelName="NVIDIA A100-SXM4-40GB",GPU_I_ID="{0}",GPU_I_PROFILE="{1}"'
+    rows = [f"DCGM_FI_PROF_SM_ACTIVE{{{labels.format(place, each)}}} 0.33" for place, each in enumerate(profiles)]
+    return "\n".join(rows) + "\n"
+
+
+def test_activity_of_instances_of_several_sizes_is_doubted(tmp_path: Path, capsys: Captured) -> None:
+    """github.com/NVIDIA/DCGM/issues/248: a busy instance of 3g never passed a third beside one of 1g."""
+    _, told = imported(written(_instances(("1g.5gb", "3g.20gb")), tmp_path), capsys)
+    assert "several sizes (1g.5gb, 3g.20gb)" in told
+    assert "does not mean that one is not used" in told
+    _, told = imported(written(_instances(("3g.20gb", "3g.20gb")), tmp_path, "equal.txt"), capsys)
+    assert "several sizes" not in told
