@@ -127,7 +127,7 @@ def _check_catalogue() -> Check:
         content = catalogue()
     except GpuscopeError as error:
         return Check(name="catalogue", ok=False, detail=str(error), remedy="Install gpuscope again.", essential=True)
-    newest = max((offer.price_date for offer in content.offers if offer.price_date), default="unknown")
+    newest = content.newest_price_date or "unknown"
     detail = f"{len(content.gpus)} GPUs and {len(content.offers)} offers; the newest price is of {newest}."
     return Check(name="catalogue", ok=True, detail=detail, essential=True)
 

@@ -61,6 +61,11 @@ class Catalogue:
         self._gpu_by_id = {gpu.id: gpu for gpu in self.gpus}
         self._cpu_by_id = {cpu.id: cpu for cpu in self.cpus}
 
+    @property
+    def newest_price_date(self) -> str | None:
+        """Day of the newest price (YYYY-MM-DD), which tells how old the catalogue is; None: it has no dated price."""
+        return max((offer.price_date for offer in self.offers if offer.price_date), default=None)
+
     def gpu(self, gpu_id: str | None) -> GpuSpec | None:
         """The GPU of that id, or None."""
         return self._gpu_by_id.get(gpu_id or "")

@@ -124,7 +124,8 @@ def _check_gpu(wanted: str, vendors: tuple[str, ...], catalogue: Catalogue) -> N
     if gpu is None:
         near = [known.id for known in catalogue.gpus if wanted.lower() in known.id]
         hint = f"Did you mean {', '.join(near[:5])}?" if near else "Take an id from gpus.csv, such as l4."
-        raise UsageError(f"The catalogue has no GPU {wanted!r}. {hint}")
+        dated = f" of {catalogue.newest_price_date}" if catalogue.newest_price_date else ""
+        raise UsageError(f"The catalogue{dated} has no GPU {wanted!r}, which may be newer. {hint}")
     if vendors and gpu.vendor.lower() not in {vendor.lower() for vendor in vendors}:
         raise UsageError(f"{gpu.name} is not from {', '.join(vendors)}: change the GPU or the vendor.")
 
