@@ -30,7 +30,8 @@ translate = QCoreApplication.translate
 PLOTTED_FIELDS = frozenset(
     {
         "utilization_gpu_percent", "memory_used_bytes", "power_w", "clock_sm_mhz", "clock_memory_mhz",
-        "pcie_rx_bytes_per_s", "pcie_tx_bytes_per_s", "cpu_percent", "disk_read_bytes_per_s",
+        "sm_activity_percent", "tensor_activity_percent", "dram_bandwidth_percent", "nvlink_rx_bytes_per_s",
+        "nvlink_tx_bytes_per_s", "pcie_rx_bytes_per_s", "pcie_tx_bytes_per_s", "cpu_percent", "disk_read_bytes_per_s",
         "disk_write_bytes_per_s", "network_receive_bytes_per_s", "network_send_bytes_per_s", "workload_rss_bytes",
     }
 )  # fmt: skip

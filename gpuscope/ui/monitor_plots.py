@@ -42,6 +42,8 @@ class _Line:
     right: bool = False
     optional: bool = False
     """Its value is only shown when there is one: it is no figure of every session."""
+    alone: bool = False
+    """Of the chosen GPU only: the other GPUs' curves do not lie behind it."""
 
     @property
     def key(self) -> str:
@@ -124,7 +126,7 @@ class MonitorPlots(QWidget):
                 continue
             colour = METRIC_COLOURS[line.metric]
             subject.append(CurveStyle(line.key, line.label, colour, dashed=line.dashed, right=line.right))
-            if line.device == GPU and not line.dashed and not line.right:
+            if line.device == GPU and not (line.dashed or line.right or line.alone):
                 others = [uuid for uuid in self._uuids if uuid != self._chosen]
                 context += [CurveStyle(f"{uuid}:{line.field}", "", colour, faint=True) for uuid in others]
         return context + subject
@@ -155,12 +157,17 @@ def _lines() -> dict[str, list[_Line]]:
     return {
         "utilization": [
             _Line(GPU, "utilization_gpu_percent", gpu, "utilization_gpu", percent),
+            _counter("sm_activity_percent", tr("MonitorPlots", "SMs"), "sm_activity", percent),
+            _counter("tensor_activity_percent", tr("MonitorPlots", "tensor cores"), "tensor_activity", percent),
+            _counter("dram_bandwidth_percent", tr("MonitorPlots", "memory bandwidth"), "dram_bandwidth", percent),
             _Line(HOST_KEY, "cpu_percent", cpu, "cpu", percent),
         ],
         "memory": [_Line(GPU, "memory_used_bytes", tr("MonitorPlots", "used"), "gpu_memory", memory)],
         "bandwidth": [
             _Line(GPU, "pcie_rx_bytes_per_s", tr("MonitorPlots", "PCIe in"), "pcie", rate),
             _Line(GPU, "pcie_tx_bytes_per_s", tr("MonitorPlots", "out"), "pcie", rate, dashed=True),
+            _counter("nvlink_rx_bytes_per_s", tr("MonitorPlots", "NVLink in"), "nvlink", rate),
+            _counter("nvlink_tx_bytes_per_s", tr("MonitorPlots", "out"), "nvlink", rate, dashed=True),
             _Line(HOST_KEY, "disk_read_bytes_per_s", tr("MonitorPlots", "disk read"), "disk", rate),
             _Line(HOST_KEY, "disk_write_bytes_per_s", tr("MonitorPlots", "write"), "disk", rate, dashed=True),
             _Line(HOST_KEY, "network_receive_bytes_per_s", tr("MonitorPlots", "net in"), "network", rate),
@@ -195,13 +202,21 @@ def _lines() -> dict[str, list[_Line]]:
     }
 
 
+def _counter(
+    field: str, label: str, metric: str, figure: Callable[[float | None], Figure], *, dashed: bool = False
+) -> _Line:
+    """A figure of hardware counters, which only some GPUs have."""
+    return _Line(GPU, field, label, metric, figure, dashed=dashed, optional=True, alone=True)
+
+
 def _explanations() -> dict[str, str]:
     tr = translate
     return {
         "utilization": tr(
             "MonitorPlots",
-            "GPU: share of time in which at least one kernel ran, not of capacity. CPU: of all hardware threads. The "
-            "small marks at the bottom are optimizer steps.",
+            "GPU: share of time in which at least one kernel ran, not of capacity. Where the chip counts them: SMs, "
+            "share of the multiprocessors that had work; tensor cores, share of time in which they worked; memory "
+            "bandwidth, of its peak. CPU: of all hardware threads. The small marks at the bottom are optimizer steps.",
         ),
         "memory": tr(
             "MonitorPlots",
@@ -209,7 +224,8 @@ def _explanations() -> dict[str, str]:
         ),
         "bandwidth": tr(
             "MonitorPlots",
-            "PCIe of the chosen GPU from the driver's counters; disks and network interfaces of the host, added up.",
+            "PCIe of the chosen GPU from the driver's counters, NVLink over all its links; disks and network "
+            "interfaces of the host, added up.",
         ),
         "power": tr("MonitorPlots", "Power drawn by the chosen GPU (left), its clocks (right)."),
         "host": tr("MonitorPlots", "CPU over all hardware threads (left), memory in use (right)."),

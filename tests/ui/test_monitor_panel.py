@@ -45,6 +45,18 @@ def _settle(qtbot: QtBot) -> None:
     qtbot.wait(3 * REDRAW_INTERVAL_MS)
 
 
+def test_hardware_counters_are_curves_where_the_chip_has_them(panel: MonitorPanel, tmp_path: Path) -> None:
+    _fill(panel, tmp_path / "a.gpuscope", seconds=2, gpus=2)
+    shown = panel.plots._values("utilization", panel.model, None)
+    assert not any("tensor" in key for key in shown)  # of a chip without them nothing is said
+    counted = GpuSample(uuid=sessions.uuid_of(0), tensor_activity_percent=41.0, nvlink_rx_bytes_per_s=9e9)
+    frame = Frame(monotonic_s=sessions.ZERO_S + 3, wall_s=sessions.WALL_S + 3, gpus=(counted,))
+    panel.on_update(Update(frames=[frame]))
+    panel.redraw()
+    assert panel.plots._values("utilization", panel.model, None)["gpu:tensor_activity_percent"].number == "41"
+    assert "gpu:nvlink_rx_bytes_per_s" in panel.plots._values("bandwidth", panel.model, None)
+
+
 def test_cards_show_the_newest_readings(panel: MonitorPanel, tmp_path: Path) -> None:
     _fill(panel, tmp_path / "a.gpuscope", seconds=20, gpus=2)
     card = panel.gpu_cards[sessions.uuid_of(0)]
