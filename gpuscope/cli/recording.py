@@ -9,6 +9,7 @@ from typing import Any
 
 from gpuscope.cli.arguments import duration
 from gpuscope.cli.cluster_options import add_cluster_options, record_from_server, refuse_without_server
+from gpuscope.cli.remote_options import add_remote_options, record_from_hosts
 from gpuscope.cli.streams import print_document, say
 from gpuscope.engine.listener import Listener
 from gpuscope.engine.manifest import default_session_name
@@ -36,6 +37,7 @@ def add_commands(commands: Any) -> None:
     parser.add_argument("--pid", metavar="N", type=int, help="follow this process and its children; ends with it")
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON at the end")
     parser.add_argument("--parent", metavar="PID", type=int, help=argparse.SUPPRESS)
+    add_remote_options(parser)
     add_cluster_options(parser)
     parser.set_defaults(run=_record)
 
@@ -45,6 +47,11 @@ def _record(options: argparse.Namespace) -> int:
     if options.prometheus is not None:
         return _record_cluster(options, path)
     refuse_without_server(options)
+    if options.host:
+        outcome = record_from_hosts(options, path)
+        if options.json:
+            print_document(outcome, sys.stdout)
+        return 0
     until = "until Ctrl+C" if options.seconds is None else f"for {options.seconds:g} s, or until Ctrl+C"
     outcome = record(
         path,
@@ -65,6 +72,8 @@ def _record(options: argparse.Namespace) -> int:
 def _record_cluster(options: argparse.Namespace, path: Path) -> int:
     if options.pid is not None:
         raise UsageError("--pid follows a process of this machine: leave it out with --prometheus.")
+    if options.host:
+        raise UsageError("--host and --prometheus are two ways to the same machines: give one of them.")
     if options.keep is not None:
         raise UsageError("--keep is for recordings of this machine: leave it out with --prometheus.")
     outcome = record_from_server(options, path)

@@ -48,11 +48,7 @@ def record(
         SessionError: the file cannot be created or written.
         SourceError: no sampler can be started; no file is left.
     """
-    check_interval(interval_s)
-    if seconds is not None and not seconds > 0:
-        raise UsageError(f"--seconds {seconds:g} is not a length of time: give a number above 0.")
-    if keep_s is not None and not LEAST_KEPT_S <= keep_s < math.inf:
-        raise UsageError(f"--keep {keep_s:g} s is out of range: give a minute or more, as in 30min or 2h.")
+    check_limits(interval_s, seconds, keep_s)
     if pid is not None and not process_alive(pid):
         raise UsageError(f"There is no process {pid}: give the number of one that runs now (see ps).")
     with StopSignals() as stop:  # from here on: one that came in between would leave half a session
@@ -82,6 +78,19 @@ def _finish(writer: SessionWriter, pid: int | None) -> RunOutcome:
     writer.put_document("outcome", outcome)
     writer.close()
     return outcome
+
+
+def check_limits(interval_s: float, seconds: float | None, keep_s: float | None) -> None:
+    """Refuse distances of samples and lengths of time that no recording can have.
+
+    Raises:
+        UsageError: one is out of range.
+    """
+    check_interval(interval_s)
+    if seconds is not None and not seconds > 0:
+        raise UsageError(f"--seconds {seconds:g} is not a length of time: give a number above 0.")
+    if keep_s is not None and not LEAST_KEPT_S <= keep_s < math.inf:
+        raise UsageError(f"--keep {keep_s:g} s is out of range: give a minute or more, as in 30min or 2h.")
 
 
 def check_interval(interval_s: float) -> None:
