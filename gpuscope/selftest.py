@@ -56,6 +56,7 @@ class SelfTest:
         job = ("estimate a job", self.estimate) if self._without_run else ("run the example", self.run_example)
         return [
             ("record the machine", self.record),
+            ("reach other machines", self.reach_others),
             job,
             ("advise", self.advise),
             ("write the report", self.report),
@@ -72,6 +73,14 @@ class SelfTest:
         if not hosts:
             raise SelfTestError("The sampler sent no figures of this machine: run `gpuscope doctor`.")
         return f"{len(frames)} frames, {gpus} GPUs"
+
+    def reach_others(self) -> str:
+        """What machines by ssh would be sent, and encryption for servers; nothing is sent."""
+        import ssl
+
+        from gpuscope.sources.remote.parcel import far_parcel
+
+        return f"{format_bytes(len(far_parcel(0.1, 1.0)))} to send, {ssl.OPENSSL_VERSION}"
 
     def run_example(self) -> str:
         """The bundled training script in an interpreter that has torch."""
