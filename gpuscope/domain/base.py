@@ -79,9 +79,12 @@ def from_json(data: bytes | str, type_: type[T]) -> T:
 
     Raises:
         msgspec.ValidationError: a field is missing or of the wrong type.
-        msgspec.DecodeError: the text is not JSON.
+        msgspec.DecodeError: the text is not JSON, or is nested too deeply for anything of ours.
     """
-    return msgspec.json.decode(data, type=type_)
+    try:
+        return msgspec.json.decode(data, type=type_)
+    except RecursionError as error:
+        raise msgspec.DecodeError("it is nested too deeply") from error
 
 
 def to_msgpack(value: Any) -> bytes:

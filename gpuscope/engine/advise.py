@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -20,7 +20,7 @@ from gpuscope.advisor.catalogue.specs import CatalogueOffer
 from gpuscope.advisor.choice.advisor import Advisor
 from gpuscope.advisor.mix.advising import recommend_mix
 from gpuscope.advisor.mix.jobs import AskedJob
-from gpuscope.domain.base import from_json, to_msgpack
+from gpuscope.domain.base import from_json
 from gpuscope.domain.footprint import SCHEMA, Footprint
 from gpuscope.domain.mix import MixRecommendation
 from gpuscope.domain.recommendation import Constraints, Recommendation
@@ -62,6 +62,8 @@ class Own(NamedTuple):
 
 NOTHING = Own()
 _LARGEST_DOCUMENT = 256 * MIB
+_LARGEST_FIGURE = 1e30
+"""Above the operations of any job; what is reckoned from it stays far from infinity."""
 """A trace's footprint of very many operators takes a few MiB; devices that never end are not read."""
 
 
@@ -179,6 +181,15 @@ def _with(offers: tuple[CatalogueOffer, ...]) -> Catalogue:
     return Catalogue(known.gpus, known.cpus, (*known.offers, *offers), known.systems) if offers else known
 
 
+def _largest(document: Any) -> float:
+    """The largest number in a document, without its sign."""
+    if isinstance(document, Mapping):
+        return max(map(_largest, document.values()), default=0.0)
+    if isinstance(document, (list, tuple)):
+        return max(map(_largest, document), default=0.0)
+    return abs(document) if isinstance(document, (int, float)) else 0.0
+
+
 def read_footprint(path: Path) -> Footprint:
     """Read a footprint document from a JSON file, or from standard input for `-`.
 
@@ -187,11 +198,10 @@ def read_footprint(path: Path) -> Footprint:
     """
     try:
         footprint = from_json(read_bounded(path, _LARGEST_DOCUMENT), Footprint)
-        to_msgpack(footprint)  # which has no whole numbers beyond 64 bits
     except msgspec.MsgspecError as error:
         raise UsageError(f"{path} is not a footprint: {error}.") from error
-    except OverflowError as error:
-        raise UsageError(f"{path} is not a footprint: a number in it is larger than any figure of a job.") from error
+    if _largest(msgspec.to_builtins(footprint)) > _LARGEST_FIGURE:
+        raise UsageError(f"{path} is not a footprint: a number in it is larger than any figure of a job.")
     if footprint.schema != SCHEMA:
         raise UsageError(f"{path} has the schema {footprint.schema!r}; this gpuscope reads {SCHEMA!r}.")
     return footprint

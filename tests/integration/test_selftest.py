@@ -11,7 +11,14 @@ import pytest
 
 from gpuscope import paths
 
-STEPS = ["record the machine", "run the example", "advise", "write the report", "open the window"]
+STEPS = [
+    "record the machine",
+    "reach other machines",
+    "run the example",
+    "advise",
+    "write the report",
+    "open the window",
+]
 
 
 def selftest(home: Path, *options: str) -> subprocess.CompletedProcess[str]:
