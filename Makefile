@@ -2,7 +2,7 @@
 #
 #   make run      profile the bundled training example, recommend a GPU for it, open the window
 #   make test     all checks: style, types, layers, tests
-#   make test-fleet  the tests with a real Prometheus, which it fetches
+#   make test-fleet  the tests with a real Prometheus and a real sshd, which it fetches
 #   make fuzz     10 000 damaged files for everything that reads what somebody else wrote: logs, sessions, prices ...
 #   make bench    what gpuscope itself costs, side by side with a bare baseline
 #   make bench-day  a day of eight GPUs recorded in made-up time: ten minutes
@@ -32,7 +32,8 @@ test:
 test-fleet:
 	@$(SETUP) test
 	@installers/linux/fetch_prometheus.sh
-	$(VENV_PYTHON) -m pytest tests/integration/test_prometheus.py
+	@installers/linux/fetch_sshd.sh
+	$(VENV_PYTHON) -m pytest tests/integration/test_prometheus.py tests/integration/test_ssh.py
 
 fuzz:
 	@$(SETUP) test

@@ -45,7 +45,8 @@ exit            status (1 after an uncaught exception, else null: a process cann
 
 Supervisor kinds: sampler_started, sampler_replaced {reason, gap_start_s}, supervisor_adopted {gap_start_s, gap_end_s},
 stop_requested {how}, note {sentence}, finding {sentence}, xid {uuid, code, sentence, gpu_instance}: an error that the
-NVIDIA driver reported of a GPU or of a program on it.
+NVIDIA driver reported of a GPU or of a program on it; remote_clock {host, uncertainty_s, wall_ahead_s}: how well the
+clock of a machine behind ssh is known. Those of such a machine have its host, too.
 """
 
 from __future__ import annotations

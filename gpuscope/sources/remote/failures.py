@@ -15,7 +15,7 @@ _ADVICE = (
     ),
     (
         "Permission denied",
-        "{typed} lets nobody in without a password: set up a key with `ssh-keygen` and `ssh-copy-id {typed}`.",
+        "{typed} takes no key of yours, and no password is asked for: set up a key with `ssh-copy-id {typed}`.",
     ),
     ("Could not resolve hostname", "There is no machine {name}: check the name."),
     ("Connection refused", "{name} takes no ssh connections: check that sshd runs there, and the port."),

@@ -62,7 +62,9 @@ def gpu_sample(reading: dict[str, Any], offset_s: float) -> GpuSample:
     Raises:
         ValueError: it is none.
     """
-    times = {name: reading[name] + offset_s for name in ("read_start_s", "read_end_s") if name in reading}
+    times: dict[str, Any] = {
+        name: reading[name] + offset_s for name in ("read_start_s", "read_end_s") if name in reading
+    }
     return msgspec.convert({**_explained(reading), **times}, GpuSample)
 
 
@@ -96,7 +98,7 @@ def no_binding_state() -> SourceState:
 
 def _explained(reading: dict[str, Any]) -> dict[str, Any]:
     """With NVML's return codes turned into reasons."""
-    missing: dict[str, Any] = reading.get("unavailable", {})
+    missing: dict[str, Any] = reading.get("unavailable") or {}
     reasons = {
         name: REASONS.get(why, Reason.UNKNOWN_ERROR) if isinstance(why, int) else why for name, why in missing.items()
     }
