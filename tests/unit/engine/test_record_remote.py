@@ -81,7 +81,8 @@ def test_one_machine_under_two_names_is_recorded_once(tmp_path: Path) -> None:
     path, said = tmp_path / "same.gpuscope", []
     record_remote(path, ["box", "alias"], seconds=SECONDS, listener=Listener(on_notice=said.append))
     with open_session(path) as reader:
-        assert [device.hostname for device in reader.devices()] == ["box"]
+        (device,) = reader.devices()
+        assert device.hostname in {"box", "alias"}  # whichever answered first
         assert all(len(frame.gpus or ()) <= 1 for _, frame in reader.frames())
     assert any("it is the same machine" in sentence for sentence in said)
 
