@@ -6,6 +6,7 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QWidget
 
 from gpuscope.domain.device import Device, Host
+from gpuscope.domain.host_capacity import HostCapacity
 from gpuscope.domain.series import HOST_KEY
 from gpuscope.ui import figures
 from gpuscope.ui.figures import Figure
@@ -82,10 +83,12 @@ def fill_gpu_card(card: DeviceCard, model: MonitorModel) -> None:
 
 def fill_host_card(card: DeviceCard, model: MonitorModel) -> None:
     """Show the machine's newest readings."""
-    busy = model.reading(HOST_KEY, "cpu_percent")
-    card.busy.show_figure(figures.percent(busy.value), busy.why_not)
-    _fill_spark(card, model, "cpu_percent")
-    _fill_memory(card, model)
+    capacity = model.capacity()
+    _fill_host_cpu(card, model, capacity)
+    if capacity.memory_is_limited:
+        _fill_limited_memory(card, model, capacity)
+    else:
+        _fill_memory(card, model)
     for name, fields in (
         ("disk", ("disk_read_bytes_per_s", "disk_write_bytes_per_s")),
         ("network", ("network_receive_bytes_per_s", "network_send_bytes_per_s")),
@@ -96,6 +99,38 @@ def fill_host_card(card: DeviceCard, model: MonitorModel) -> None:
         texts = [" ".join(figures.rate(reading.value)).strip() for reading in readings]
         tooltip = readings[0].why_not or both.format(*texts)
         card.details[name].show_figure(figures.rate(sum(known) if known else None), tooltip)
+
+
+def _fill_host_cpu(card: DeviceCard, model: MonitorModel, capacity: HostCapacity) -> None:
+    """The machine's CPU; in a container with a limit, what of the limit is used."""
+    if not capacity.cpus_are_limited or capacity.cpus is None:
+        busy = model.reading(HOST_KEY, "cpu_percent")
+        card.busy.show_figure(figures.percent(busy.value), busy.why_not)
+        _fill_spark(card, model, "cpu_percent")
+        return
+    why_not = model.reading(HOST_KEY, "cgroup_cpu_percent").why_not
+    limited = translate("Cards", "Of the {0} cores that this container or job may use.").format(f"{capacity.cpus:g}")
+    card.busy.show_figure(figures.percent(capacity.cpu_percent), why_not or limited)
+    span = (model.end_s - SPARK_S, model.end_s)
+    t, values = model.between(HOST_KEY, "cgroup_cpu_percent", *span)
+    card.spark.show_series(span, t, values / capacity.cpus)
+
+
+def _fill_limited_memory(card: DeviceCard, model: MonitorModel, capacity: HostCapacity) -> None:
+    """Memory of a container, of its limit."""
+    used, total = capacity.memory_used_bytes, capacity.memory_total_bytes
+    machine = model.host.memory_total_bytes
+    hint = translate("Cards", "The limit of this container or job stands in for the machine's memory")
+    if machine is not None:
+        hint += f" ({' '.join(figures.memory(machine))})"
+    if used is None or not total:
+        why_not = model.reading(HOST_KEY, "cgroup_memory_used_bytes").why_not
+        card.memory.show_figure(figures.memory(used), why_not)
+        card.memory_bar.show_shares(0.0, 0.0)
+        return
+    card.memory.show_figure(_of_total(used, total), hint)
+    card.memory_bar.setToolTip(hint)
+    card.memory_bar.show_shares(used / total, 0.0)
 
 
 def _fill_spark(card: DeviceCard, model: MonitorModel, field: str) -> None:

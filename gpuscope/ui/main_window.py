@@ -21,6 +21,7 @@ from gpuscope.ui.banner import Banners
 from gpuscope.ui.fleet.cluster_action import ClusterAction
 from gpuscope.ui.log_import import LogImport
 from gpuscope.ui.menus import create_menus
+from gpuscope.ui.monitor_actions import MonitorActions
 from gpuscope.ui.monitor_panel import MonitorPanel
 from gpuscope.ui.output_view import OutputView
 from gpuscope.ui.panel_area import PanelArea
@@ -58,6 +59,7 @@ class MainWindow(QMainWindow):
         self.session = SessionController(self)
         self.export = ReportExport(self)
         self.advice = AdvisorActions(self)
+        self.monitoring = MonitorActions(self)
         self.log_import = LogImport(self)
         self.cluster = ClusterAction(self, settings)
         self._drop = SessionDrop(self)
@@ -157,6 +159,9 @@ class MainWindow(QMainWindow):
         self.export.started.connect(self.say)
         self.export.written.connect(lambda path: self.say(self.tr("{0} is written.").format(path)))
         self.export.failed.connect(self.banners.show_note)
+        self.monitoring.said.connect(self.say)
+        self.monitoring.failed.connect(self.banners.show_note)
+        self.monitor_panel.window_shown.connect(session.set_watched)
         self._unfinished.finished.connect(self._offer_unfinished)
         self._unfinished.failed.connect(self.banners.show_note)
         self._copying.finished.connect(lambda path: self.say(self.tr("{0} is written.").format(path)))

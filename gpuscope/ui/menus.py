@@ -125,6 +125,19 @@ def _fill_view(menus: _Menus, window: MainWindow) -> None:
     menus.action(view, translate("Menus", "&Later"), partial(monitor.go, MOVE_STEP), "Alt+Right")
     menus.action(view, translate("Menus", "&Back to now"), monitor.reset_zoom, "Esc")
     view.addSeparator()
+    _fill_monitor(menus, view, window)
+    view.addSeparator()
     view.addActions(window.panels.toggle_actions())
     view.addSeparator()
     menus.modes(view, window.settings.mode, window.set_mode)
+
+
+def _fill_monitor(menus: _Menus, view: QMenu, window: MainWindow) -> None:
+    actions = window.monitoring
+    menus.action(view, translate("Menus", "GPU and host in dept&h"), window.monitor_panel.toggle_depth, "Ctrl+D")
+    menus.action(view, translate("Menus", "&Topology…"), actions.show_topology, "Ctrl+Shift+T")
+    menus.action(view, translate("Menus", "Set a &marker…"), actions.set_marker, "Ctrl+B")
+    menus.action(view, translate("Menus", "Next ma&rker"), actions.next_marker, "Alt+Down")
+    menus.action(view, translate("Menus", "Pre&vious marker"), actions.previous_marker, "Alt+Up")
+    menus.action(view, translate("Menus", "Save the plots as a picture…"), actions.save_picture, "Ctrl+Shift+P")
+    menus.action(view, translate("Menus", "E&xport the readings shown…"), actions.export_table, "Ctrl+Shift+E")

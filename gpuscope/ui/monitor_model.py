@@ -7,20 +7,24 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from msgspec import structs
 from PySide6.QtCore import QCoreApplication
 
 from gpuscope.domain.base import Compact
 from gpuscope.domain.device import Device, Host
 from gpuscope.domain.events import Event
+from gpuscope.domain.host_capacity import HostCapacity, host_capacity
 from gpuscope.domain.reasons import REASON_SENTENCES, Reason
 from gpuscope.domain.run import Manifest
-from gpuscope.domain.sample import Frame, ProcessSample, SourceState
+from gpuscope.domain.sample import Frame, HostSample, ProcessSample, SourceState
 from gpuscope.domain.series import HOST_KEY, Newest, Past
 from gpuscope.engine.follow import Update
 from gpuscope.ui.details import Details, read_details
 from gpuscope.ui.history import History
+from gpuscope.ui.monitor_markers import Markers
 from gpuscope.ui.overview import Overview
 from gpuscope.ui.rings import FloatArray, Ring
 from gpuscope.ui.session_status import clock_text
@@ -33,9 +37,18 @@ PLOTTED_FIELDS = frozenset(
         "sm_activity_percent", "tensor_activity_percent", "dram_bandwidth_percent", "nvlink_rx_bytes_per_s",
         "nvlink_tx_bytes_per_s", "pcie_rx_bytes_per_s", "pcie_tx_bytes_per_s", "cpu_percent", "disk_read_bytes_per_s",
         "disk_write_bytes_per_s", "network_receive_bytes_per_s", "network_send_bytes_per_s", "workload_rss_bytes",
+        "power_instant_w", "temperature_c", "temperature_memory_c", "throttle_power_s", "throttle_thermal_s",
+        "throttle_hardware_thermal_s", "throttle_power_brake_s", "cpu_iowait_percent", "io_pressure_some_percent",
+        "memory_pressure_some_percent", "swap_used_bytes", "cgroup_cpu_percent", "cgroup_memory_used_bytes",
+        "rdma_receive_bytes_per_s", "rdma_send_bytes_per_s",
     }
 )  # fmt: skip
-"""Figures whose history is kept; of the others only the newest reading."""
+"""Figures whose history is kept; of the others only the newest reading. Memory grows with what is read: those that are
+read every second or less often take a tenth of the others' room or less."""
+CAPACITY_FIELDS = (
+    "memory_total_bytes", "memory_used_bytes", "cpu_percent", "cgroup_memory_limit_bytes", "cgroup_memory_used_bytes",
+    "cgroup_cpu_limit_cores", "cgroup_cpu_percent",
+)  # fmt: skip
 STALE_AFTER_S = 15.0
 """A reading that is older than this against the newest frame is no longer shown as the present."""
 STEP_TICKS_KEPT = 200_000
@@ -52,6 +65,8 @@ class Reading:
     value: float | None
     why_not: str = ""
     """Why there is no value, in a sentence."""
+    reason: Reason | None = None
+    """The source's own reason, where it gave one."""
 
 
 class MonitorModel:
@@ -61,6 +76,7 @@ class MonitorModel:
         host: the machine.
         devices: GPUs and MIG instances by index.
         end_s: session time of the newest frame.
+        markers: moments that somebody should know of; of a long session's past only what its events tell.
         states: how each source of numbers is, by name.
     """
 
@@ -70,9 +86,11 @@ class MonitorModel:
         self.devices: list[Device] = []
         self.end_s = 0.0
         self.states: dict[str, SourceState] = {}
+        self.markers = Markers()
         self._zero_s = manifest.created_monotonic_s
         self._interval_s = manifest.interval_s
         self._histories: dict[tuple[str, str], History] = {}
+        self._known: set[tuple[str, str]] = set()
         self._newest: dict[tuple[str, str], Newest] = {}
         self._gpu_processes: dict[str, tuple[ProcessSample, ...]] = {}
         self._workload: tuple[ProcessSample, ...] = ()
@@ -98,7 +116,10 @@ class MonitorModel:
             history = self._histories[key]
             if history.past is None or times_s[0] > history.past.end_s:  # else it is in the past's curve
                 history.extend(times_s, values)
+            if key not in self._known and not np.isnan(values).all():
+                self._known.add(key)
         self._take_steps(update.events)
+        self.markers.take(update.frames, update.events, self._zero_s)
         return bool(update.frames or update.events or update.past or update.devices is not None)
 
     def detail_wanted(self) -> Callable[[], Details] | None:
@@ -126,11 +147,19 @@ class MonitorModel:
         if newest is None:
             return Reading(None, translate("MonitorModel", "It has not been read yet."))
         if newest.reason is not None:
-            return Reading(None, REASON_SENTENCES[newest.reason])
+            return Reading(None, REASON_SENTENCES[newest.reason], newest.reason)
         if self.end_s - newest.t > STALE_AFTER_S:
             since = translate("MonitorModel", "There is no reading since {0}.").format(clock_text(newest.t))
             return Reading(None, since)
         return Reading(newest.value)
+
+    def capacity(self) -> HostCapacity:
+        """What of the host is open to the work: a container's limits stand in for the machine's totals."""
+        known: dict[str, Any] = {name: self.reading(HOST_KEY, name).value for name in CAPACITY_FIELDS}
+        capacity = host_capacity(HostSample(**known), self.host.threads)
+        if capacity.memory_total_bytes is None:
+            return structs.replace(capacity, memory_total_bytes=self.host.memory_total_bytes)
+        return capacity
 
     def between(
         self, key: str, name: str, start_s: float, end_s: float, columns: int | None = None
@@ -144,6 +173,10 @@ class MonitorModel:
             self._coarse.add((key, name))
             self._coarse_span = (start_s, end_s)
         return history.between(start_s, end_s, columns)
+
+    def has_values(self, key: str, name: str) -> bool:
+        """Whether a plotted figure of a device was ever there."""
+        return (key, name) in self._known
 
     def at(self, key: str, name: str, t: float) -> float | None:
         """The value of a figure at a moment; None in a gap."""
@@ -175,6 +208,8 @@ class MonitorModel:
         self.end_s = max(self.end_s, past.end_s)
         for key, envelope in past.curves.items():
             self._histories[key] = History(self._interval_s, Overview(envelope))
+            if not np.isnan(envelope.low).all():
+                self._known.add(key)
         self._newest.update(past.newest)
 
     def _take_frame(self, frame: Frame, pending: _Pending) -> None:
@@ -250,8 +285,10 @@ def _joined(known: ProcessSample | None, on_gpu: ProcessSample, *, again: bool) 
         pid=known.pid,
         name=known.name or on_gpu.name,
         user=known.user or on_gpu.user,
-        kind=known.kind or on_gpu.kind,
+        kind=_joined_kind(known, on_gpu),
+        started_wall_s=known.started_wall_s or on_gpu.started_wall_s,
         gpu_memory_bytes=memory,
+        sm_percent=_sum(known.sm_percent, on_gpu.sm_percent),
         cpu_percent=known.cpu_percent,
         rss_bytes=known.rss_bytes,
         read_bytes_per_s=known.read_bytes_per_s,
@@ -259,3 +296,14 @@ def _joined(known: ProcessSample | None, on_gpu: ProcessSample, *, again: bool) 
         threads=known.threads,
         unavailable={**on_gpu.unavailable, **known.unavailable},
     )
+
+
+def _sum(first: float | None, second: float | None) -> float | None:
+    known = [value for value in (first, second) if value is not None]
+    return sum(known) if known else None
+
+
+def _joined_kind(known: ProcessSample, on_gpu: ProcessSample) -> str | None:
+    """Both, when they differ: a workload's process that computes, one that computes here and draws there."""
+    kinds = f"{known.kind or ''}, {on_gpu.kind or ''}".split(", ")
+    return ", ".join(dict.fromkeys(kind for kind in kinds if kind)) or None

@@ -1,32 +1,28 @@
-"""The Monitor: what the machine does, live or recorded; cards, plots over one time axis, processes."""
+"""The Monitor: what the machine does, live or recorded; cards, plots over one time axis, figures, processes."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
+from gpuscope.domain.host_capacity import HostCapacity
 from gpuscope.domain.run import Manifest
 from gpuscope.engine.follow import Update
 from gpuscope.ui.background import Newest
-from gpuscope.ui.cards import fill_gpu_card, fill_host_card, new_gpu_card, new_host_card
 from gpuscope.ui.details import Details
-from gpuscope.ui.figures import device_labels, number_ranges
-from gpuscope.ui.fleet.fleet_map import FleetMap
+from gpuscope.ui.figures import device_labels, gpu_places
 from gpuscope.ui.monitor_bar import MonitorBar
+from gpuscope.ui.monitor_cards import MonitorCards
+from gpuscope.ui.monitor_depth import DepthSection
+from gpuscope.ui.monitor_marker_strip import MarkerStrip
 from gpuscope.ui.monitor_model import MonitorModel
 from gpuscope.ui.monitor_plots import MonitorPlots
 from gpuscope.ui.process_table import ProcessTable
 from gpuscope.ui.theme import GRID, set_role
 from gpuscope.ui.time_view import TimeView
-from gpuscope.ui.widgets.card_grid import CardGrid
-from gpuscope.ui.widgets.device_card import DeviceCard
 
 REDRAW_INTERVAL_MS = 100
-MOST_FULL_CARDS = 4
-"""More GPUs than this have compact cards, so that the plots stay in sight."""
-MOST_CARDS = 16
-"""More GPUs than this are cells of a map."""
 MOST_PALE_CURVES = 32
 """Of more GPUs the plots show the chosen one alone: nobody could tell their curves apart."""
 
@@ -39,13 +35,18 @@ class MonitorPanel(QWidget):
         view: the stretch of time that is shown.
         model: what is known of the session.
         chosen: UUID of the GPU that the plots are about.
-        gpu_cards: by UUID; none where there are so many GPUs that `fleet` shows them.
+        pictured: the plots and their markers: what is saved as a picture.
+        watched: whether somebody can see it.
     """
+
+    window_shown = Signal(bool)
+    """The window is there again, or was minimised."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """Nothing to show yet."""
         super().__init__(parent)
         self.redraws = 0
+        self.watched = False
         self.view = TimeView()
         self.model: MonitorModel | None = None
         self.chosen: str | None = None
@@ -53,19 +54,19 @@ class MonitorPanel(QWidget):
         self._drawn_span = (0.0, 1.0)
         self._dirty = False
         self._loading = False
-        self._host_card: DeviceCard | None = None
-        self.gpu_cards: dict[str, DeviceCard] = {}
         self._uuids: list[str] = []
+        self._capacity: HostCapacity | None = None
         self.bar = MonitorBar(self)
         self.problem = QLabel(self)
         self.problem.setWordWrap(True)
         self.problem.setTextFormat(Qt.TextFormat.PlainText)
         set_role(self.problem, "warning")
         self.problem.hide()
-        self.cards = CardGrid(self)
-        self.fleet = FleetMap(self)
-        self.fleet.hide()
+        self.cards = MonitorCards(self)
+        self.pictured = QWidget(self)
+        self.strip = MarkerStrip(self)
         self.plots = MonitorPlots(self)
+        self.in_depth = DepthSection(self)
         self.processes = ProcessTable(self)
         self._details = Newest(self)
         self._details.finished.connect(self._take_detail)
@@ -83,10 +84,10 @@ class MonitorPanel(QWidget):
         self.model = MonitorModel(manifest)
         self.view = TimeView()
         self.chosen, self._cursor, self._loading = None, None, True
-        self.gpu_cards, self._uuids = {}, []
-        self.fleet.hide()
-        self._host_card = new_host_card(manifest.host, self)
-        self._show_cards()
+        self._uuids, self._capacity = [], None
+        self.in_depth.forget()
+        self.cards.start(manifest.host)
+        self._show_choice()
         self._mark()
 
     def on_update(self, update: Update) -> None:
@@ -161,18 +162,41 @@ class MonitorPanel(QWidget):
             self._show_choice()
             self._mark()
 
+    def toggle_depth(self) -> None:
+        """Unfold the figures in depth and go there, or fold them."""
+        self.in_depth.set_open(not self.in_depth.is_open)
+        if self.in_depth.is_open:
+            self.redraw()
+            QTimer.singleShot(0, self, lambda: self._scroll.ensureWidgetVisible(self.in_depth))
+
+    def marked_moment_s(self) -> float:
+        """Session time of the cursor; where there is none, of the newest reading that is shown."""
+        start_s, end_s = self._drawn_span
+        if self._cursor is not None:
+            return start_s + self._cursor * (end_s - start_s)
+        return min(end_s, self.model.end_s) if self.model is not None else end_s
+
+    def refresh(self) -> None:
+        """Draw with the next tick, although no reading is new."""
+        self._mark()
+
+    @property
+    def shown_span(self) -> tuple[float, float]:
+        """Session times of the left and right edge of the plots."""
+        return self._drawn_span
+
     # -- drawing -----------------------------------------------------------------------------------------------
 
     def showEvent(self, event: QShowEvent) -> None:
         """Draw from now on."""
         super().showEvent(event)
         self.window().installEventFilter(self)
-        self._timer.start()
+        self._set_watched(watched=True)
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Nobody looks: draw nothing."""
         super().hideEvent(event)
-        self._timer.stop()
+        self._set_watched(watched=False)
 
     def changeEvent(self, event: QEvent) -> None:
         """Other colours: also what does not change otherwise is drawn again."""
@@ -183,11 +207,19 @@ class MonitorPanel(QWidget):
     def eventFilter(self, watched: object, event: QEvent) -> bool:
         """Rest while the window is minimised."""
         if event.type() == QEvent.Type.WindowStateChange and watched is self.window():
-            if self.window().isMinimized():
-                self._timer.stop()
-            elif self.isVisible():
-                self._timer.start()
+            minimised = self.window().isMinimized()
+            self._set_watched(watched=self.isVisible() and not minimised)
+            self.window_shown.emit(not minimised)
         return False
+
+    def _set_watched(self, *, watched: bool) -> None:
+        if watched == self.watched:
+            return
+        self.watched = watched
+        if watched:
+            self._timer.start()
+        else:
+            self._timer.stop()
 
     def redraw(self) -> None:
         """Draw now."""
@@ -195,21 +227,27 @@ class MonitorPanel(QWidget):
             return
         self._dirty = False
         self.redraws += 1
-        for card in self.gpu_cards.values():
-            fill_gpu_card(card, self.model)
-        if self._host_card is not None:
-            fill_host_card(self._host_card, self.model)
-        if self._is_fleet():
-            self.fleet.draw(self.model, self.chosen)
+        self.cards.draw(self.model, self.chosen)
         self._show_problem()
+        self._follow_capacity(self.model)
         self._drawn_span = start_s, end_s = self.view.span(self.model.end_s)
         cursor_s = None if self._cursor is None else start_s + self._cursor * (end_s - start_s)
-        self.plots.draw(self.model, self._drawn_span, cursor_s)
+        markers = self.model.markers.between(start_s, end_s)
+        self.strip.show_markers(markers, self._drawn_span, device_labels(self.model.devices))
+        self.plots.draw(self.model, self._drawn_span, cursor_s, [marker.t for marker in markers])
+        self.in_depth.draw(self.model, self.chosen)
         self._ask_for_detail()
         self.bar.show_view(self.view, self.model.end_s, cursor_s)
-        processes = [(process, self._places(uuids)) for process, uuids in self.model.processes()]
+        processes = [(process, gpu_places(self.model.devices, uuids)) for process, uuids in self.model.processes()]
         self.processes.processes.show_processes(processes)
         self.processes.setVisible(bool(processes))
+
+    def _follow_capacity(self, model: MonitorModel) -> None:
+        """A container's limits may become known, or change, while it is watched: they are the ends of axes."""
+        capacity = model.capacity()
+        before, self._capacity = self._capacity, capacity
+        if before is None or _limits_of(before) != _limits_of(capacity):
+            self._show_choice()
 
     def _ask_for_detail(self) -> None:
         """Where the plots could show more of the past than is in memory, read it beside the window."""
@@ -235,17 +273,7 @@ class MonitorPanel(QWidget):
             self.problem.setText(sentence)
         self.problem.setVisible(bool(sentence))
 
-    def _places(self, uuids: list[str]) -> str:
-        found = [device for device in self.model.devices if device.uuid in uuids] if self.model else []
-        labels = device_labels(self.model.devices) if self.model else {}
-        instances = [labels[device.uuid] for device in found if device.kind == "mig"]
-        gpus = number_ranges([device.index for device in found if device.kind != "mig"])
-        return ", ".join([*([gpus] if gpus else []), *instances])
-
     # -- devices -----------------------------------------------------------------------------------------------
-
-    def _is_fleet(self) -> bool:
-        return len(self._uuids) > MOST_CARDS
 
     def _take_devices(self) -> None:
         if self.model is None:
@@ -253,47 +281,28 @@ class MonitorPanel(QWidget):
         uuids = [device.uuid for device in self.model.devices]
         if uuids != self._uuids:
             self._uuids = uuids
-            self._make_cards(self.model)
-            self.fleet.set_devices(self.model.devices)
-            self.fleet.setVisible(self._is_fleet())
+            self.cards.set_devices(self.model.devices)
             if self.chosen not in uuids:
                 self.chosen = next(iter(uuids), None)
-            self._show_cards()
-        self._show_choice()
-
-    def _make_cards(self, model: MonitorModel) -> None:
-        for card in self.gpu_cards.values():
-            card.deleteLater()
-        shown = [] if self._is_fleet() else model.devices
-        labels = device_labels(shown)
-        self.gpu_cards = {device.uuid: new_gpu_card(device, labels[device.uuid], self) for device in shown}
-        for card in self.gpu_cards.values():
-            card.clicked.connect(self.choose)
-
-    def _show_cards(self) -> None:
-        host = [self._host_card] if self._host_card is not None else []
-        cards = [*self.gpu_cards.values(), *host]
-        for card in cards:
-            card.set_compact(compact=len(self.gpu_cards) > MOST_FULL_CARDS)
-        self.cards.show_cards(cards)
         self._show_choice()
 
     def _show_choice(self) -> None:
         if self.model is None:
             return
-        several = len(self.gpu_cards) > 1
-        for uuid, card in self.gpu_cards.items():
-            card.set_selected(selected=several and uuid == self.chosen)
+        self.cards.show_choice(self.chosen)
         device = next((device for device in self.model.devices if device.uuid == self.chosen), None)
-        gpu_memory = device.memory_total_bytes if device is not None else None
-        host_memory = self.model.host.memory_total_bytes
+        labels = device_labels(self.model.devices)
+        self.in_depth.set_summary(
+            self.tr("{0} and the host").format(labels[device.uuid]) if device is not None else self.tr("the host")
+        )
         compared = self._uuids if len(self._uuids) <= MOST_PALE_CURVES else []
-        self.plots.set_devices(compared, self.chosen, gpu_memory, host_memory)
+        self.plots.set_devices(compared, device, self._capacity)
 
     # -- construction ------------------------------------------------------------------------------------------
 
     def _connect(self) -> None:
-        self.fleet.chosen.connect(self.choose)
+        self.cards.chosen.connect(self.choose)
+        self.in_depth.toggled.connect(self._mark)
         self.bar.window_chosen.connect(self.set_window)
         self.bar.pause_toggled.connect(self.toggle_pause)
         self.bar.reset_requested.connect(self.reset_zoom)
@@ -316,15 +325,20 @@ class MonitorPanel(QWidget):
             self._mark()
 
     def _lay_out(self) -> None:
+        pictured = QVBoxLayout(self.pictured)
+        pictured.setContentsMargins(0, 0, 0, 0)
+        pictured.setSpacing(0)
+        pictured.addWidget(self.strip)
+        pictured.addWidget(self.plots, 1)
         content = QWidget()
         inside = QVBoxLayout(content)
         inside.setContentsMargins(0, 0, GRID // 2, 0)
         inside.setSpacing(GRID)
         inside.addWidget(self.cards)
-        inside.addWidget(self.fleet)
-        inside.addWidget(self.plots, 1)
+        inside.addWidget(self.pictured, 1)
+        inside.addWidget(self.in_depth)
         inside.addWidget(self.processes)
-        scroll = QScrollArea(self)
+        self._scroll = scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -335,3 +349,9 @@ class MonitorPanel(QWidget):
         layout.addWidget(self.bar)
         layout.addWidget(self.problem)
         layout.addWidget(scroll, 1)
+
+
+def _limits_of(capacity: HostCapacity) -> tuple[object, ...]:
+    """What of it the plots' axes and lines depend on."""
+    cpus = capacity.cpus if capacity.cpus_are_limited else None
+    return capacity.memory_total_bytes, capacity.memory_is_limited, cpus

@@ -1,18 +1,20 @@
-"""The plots of the Monitor: which figures each shows, and how they are drawn over the shared stretch of time."""
+"""The plots of the Monitor, drawn over the shared stretch of time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
 
+import numpy as np
 from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from gpuscope.domain.series import HOST_KEY
+from gpuscope.domain.device import Device
+from gpuscope.domain.host_capacity import HostCapacity
 from gpuscope.domain.units import GIB
 from gpuscope.ui import figures
 from gpuscope.ui.decimate import min_max
 from gpuscope.ui.figures import Figure
+from gpuscope.ui.monitor_lines import GPU, Line, explanations, plot_lines
 from gpuscope.ui.monitor_model import MonitorModel
 from gpuscope.ui.rings import FloatArray
 from gpuscope.ui.theme import GRID, METRIC_COLOURS
@@ -21,33 +23,17 @@ from gpuscope.ui.widgets.plot import CurveStyle, TimePlot
 
 translate = QCoreApplication.translate
 
-GPU = "gpu"
 PERCENT = Scale(label=lambda value: f"{value:g} %", top=100.0)
 MEMORY = Scale(label=figures.gib_tick, unit=GIB, least_top=GIB)
 RATE = Scale(label=figures.rate_tick, least_top=1e6)
-POWER = Scale(label=lambda value: f"{value:g} W", least_top=10.0)
+LEAST_POWER_W = 10.0
+POWER = Scale(label=lambda value: f"{value:g} W", least_top=LEAST_POWER_W)
 CLOCK = Scale(label=lambda value: f"{value / 1000:g} GHz", least_top=100.0)
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """One figure of the chosen GPU or of the host."""
-
-    device: str
-    field: str
-    label: str
-    metric: str
-    figure: Callable[[float | None], Figure]
-    dashed: bool = False
-    right: bool = False
-    optional: bool = False
-    """Its value is only shown when there is one: it is no figure of every session."""
-    alone: bool = False
-    """Of the chosen GPU only: the other GPUs' curves do not lie behind it."""
-
-    @property
-    def key(self) -> str:
-        return f"{self.device}:{self.field}"
+TEMPERATURE = Scale(label=lambda value: f"{value:g} °C", least_top=100.0)
+GPU_PLOTS = ("memory", "bandwidth", "power", "heat")
+"""Plots that are about GPUs alone."""
+WIDEST_READING_S = 15.0
+"""So far back a rate without a cursor is looked for."""
 
 
 class MonitorPlots(QWidget):
@@ -65,15 +51,20 @@ class MonitorPlots(QWidget):
         """Plots without data."""
         super().__init__(parent)
         self._uuids: list[str] = []
-        self._chosen: str | None = None
+        self._chosen: Device | None = None
+        self._power_top_w = LEAST_POWER_W
+        self._nvlink_shown = False
+        tr = translate
         self.plots = {
-            "utilization": TimePlot(translate("MonitorPlots", "Utilisation"), PERCENT, parent=self),
-            "memory": TimePlot(translate("MonitorPlots", "GPU memory"), MEMORY, parent=self),
-            "bandwidth": TimePlot(translate("MonitorPlots", "Traffic"), RATE, parent=self),
-            "power": TimePlot(translate("MonitorPlots", "Power and clocks"), POWER, CLOCK, parent=self),
-            "host": TimePlot(translate("MonitorPlots", "Host"), PERCENT, MEMORY, parent=self),
+            "utilization": TimePlot(tr("MonitorPlots", "Utilisation"), PERCENT, parent=self),
+            "memory": TimePlot(tr("MonitorPlots", "GPU memory"), MEMORY, parent=self),
+            "bandwidth": TimePlot(tr("MonitorPlots", "Links"), RATE, parent=self),
+            "power": TimePlot(tr("MonitorPlots", "Power and clocks"), POWER, CLOCK, parent=self),
+            "heat": TimePlot(tr("MonitorPlots", "Heat and lost speed"), TEMPERATURE, PERCENT, parent=self),
+            "disks": TimePlot(tr("MonitorPlots", "Disks and network"), RATE, parent=self),
+            "host": TimePlot(tr("MonitorPlots", "Host"), PERCENT, MEMORY, parent=self),
         }
-        self._lines = _lines()
+        self._lines = plot_lines()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(GRID)
@@ -82,42 +73,87 @@ class MonitorPlots(QWidget):
             plot.scaled.connect(self.scaled)
             plot.reset_requested.connect(self.reset_requested)
             plot.cursor_moved.connect(self.cursor_moved)
-            plot.setWhatsThis(_explanations()[name])
+            plot.setWhatsThis(explanations()[name])
             layout.addWidget(plot, 1)
         self.plots["host"].show_time_axis(visible=True)
-        self.set_devices([], None, None, None)
+        self.set_devices([], None, None)
 
-    def set_devices(
-        self, uuids: list[str], chosen: str | None, gpu_memory_bytes: float | None, host_memory_bytes: float | None
-    ) -> None:
-        """The GPUs there are, the one that the plots are about, and how high the memory axes go."""
-        self._uuids, self._chosen = uuids, chosen
+    def set_devices(self, uuids: Sequence[str], chosen: Device | None, host: HostCapacity | None) -> None:
+        """The GPUs that are compared, the one that the plots are about, and what of the host is open to the work."""
+        self._uuids, self._chosen = list(uuids), chosen
+        memory_is_limited = host is not None and host.memory_is_limited
+        cores = host.cpus if host is not None and host.cpus_are_limited else None
+        self._lines = plot_lines(cores, memory_is_limited=memory_is_limited)
         for name, plot in self.plots.items():
             plot.set_curves(self._styles(name))
-        gpu_scale = Scale(label=figures.gib_tick, unit=GIB, top=gpu_memory_bytes, least_top=GIB)
-        host_scale = Scale(label=figures.gib_tick, unit=GIB, top=host_memory_bytes, least_top=GIB)
-        self.plots["memory"].set_scales(gpu_scale)
+        gpu_memory = chosen.memory_total_bytes if chosen is not None else None
+        host_memory = host.memory_total_bytes if host is not None else None
+        self.plots["memory"].set_scales(Scale(label=figures.gib_tick, unit=GIB, top=gpu_memory, least_top=GIB))
+        host_scale = Scale(label=figures.gib_tick, unit=GIB, top=host_memory, least_top=GIB)
         self.plots["host"].set_scales(PERCENT, host_scale)
-        for name in ("memory", "power"):
+        for name in GPU_PLOTS:
             self.plots[name].setVisible(chosen is not None)
 
-    def draw(self, model: MonitorModel, span: tuple[float, float], cursor_s: float | None) -> None:
-        """Draw everything over a stretch of time, with the values at the cursor or else the newest."""
+    def draw(
+        self, model: MonitorModel, span: tuple[float, float], cursor_s: float | None, marked: Sequence[float] = ()
+    ) -> None:
+        """Draw everything over a stretch of time, with the values at the cursor or else the newest.
+
+        Args:
+            model: has the readings.
+            span: session times of the left and right edge.
+            cursor_s: session time of the cursor; None: there is none.
+            marked: session times of markers.
+        """
+        self._hide_what_is_never_there(model)
+        markers = np.asarray(marked, dtype=np.float64)
         for name, plot in self.plots.items():
             if plot.isHidden():
                 continue
-            data = {}
-            for style in plot.styles:
-                device, field = style.key.rsplit(":", 1)
-                key = self._chosen if device == GPU else device
-                if key is not None:
-                    data[style.key] = _reduced(model, key, field, span, plot.columns)
-            plot.draw(span, data)
+            plot.draw(span, self._data(name, model, span))
+            plot.show_limits(self._limits(name, model))
+            plot.draw_markers(markers)
             plot.show_cursor(cursor_s)
             plot.show_values(self._values(name, model, cursor_s))
         utilization = self.plots["utilization"]
         ticks = model.step_times(*span)
         utilization.draw_ticks(min_max(ticks, ticks, *span, utilization.columns)[0] if len(ticks) else ticks)
+
+    def _hide_what_is_never_there(self, model: MonitorModel) -> None:
+        chosen = self._chosen
+        if chosen is None:
+            return
+        for name in GPU_PLOTS:
+            shown = any(model.has_values(chosen.uuid, line.field) for line in self._lines[name])
+            if shown == self.plots[name].isHidden():
+                self.plots[name].setVisible(shown)
+        linked = any(model.has_values(chosen.uuid, line.field) for line in self._lines["bandwidth"] if line.right)
+        if linked != self._nvlink_shown:
+            self._nvlink_shown = linked
+            self.plots["bandwidth"].set_scales(RATE, RATE if linked else None)
+
+    def _data(
+        self, name: str, model: MonitorModel, span: tuple[float, float]
+    ) -> dict[str, tuple[FloatArray, FloatArray]]:
+        plot = self.plots[name]
+        lines = {line.key: line for line in self._lines[name]}
+        data = {}
+        for style in plot.styles:
+            device, field = style.key.rsplit(":", 1)
+            key = self._key_of(device)
+            if key is None:
+                continue
+            t, values = model.between(key, field, *span, plot.columns)
+            line = lines.get(style.key)
+            if line is not None and line.derive is not None:
+                t, values = line.derive(t, values)
+            data[style.key] = min_max(t, values, *span, plot.columns)
+        return data
+
+    def _key_of(self, device: str) -> str | None:
+        if device != GPU:
+            return device
+        return self._chosen.uuid if self._chosen is not None else None
 
     def _styles(self, name: str) -> list[CurveStyle]:
         subject, context = [], []
@@ -127,106 +163,50 @@ class MonitorPlots(QWidget):
             colour = METRIC_COLOURS[line.metric]
             subject.append(CurveStyle(line.key, line.label, colour, dashed=line.dashed, right=line.right))
             if line.device == GPU and not (line.dashed or line.right or line.alone):
-                others = [uuid for uuid in self._uuids if uuid != self._chosen]
+                others = [uuid for uuid in self._uuids if self._chosen is not None and uuid != self._chosen.uuid]
                 context += [CurveStyle(f"{uuid}:{line.field}", "", colour, faint=True) for uuid in others]
         return context + subject
+
+    def _limits(self, name: str, model: MonitorModel) -> dict[str, tuple[float, str]]:
+        """Where dotted lines go: what the chosen GPU may draw, and at which temperatures it slows down."""
+        chosen = self._chosen
+        if chosen is None:
+            return {}
+        known: dict[str, tuple[float | None, str]] = {}
+        if name == "power":
+            limit_w = model.reading(chosen.uuid, "power_limit_w").value or chosen.power_limit_w
+            known["power"] = (limit_w, METRIC_COLOURS["power"])
+            self._show_power_up_to(limit_w)
+        elif name == "heat":
+            known["gpu"] = (chosen.temperature_slowdown_c, METRIC_COLOURS["temperature"])
+            known["memory"] = (chosen.temperature_memory_max_c, METRIC_COLOURS["temperature_memory"])
+        return {key: (value, colour) for key, (value, colour) in known.items() if value}
+
+    def _show_power_up_to(self, limit_w: float | None) -> None:
+        """The axis reaches to the limit; power above it still makes it longer."""
+        top_w = max(LEAST_POWER_W, limit_w or 0.0)
+        if top_w != self._power_top_w:
+            self._power_top_w = top_w
+            self.plots["power"].set_scales(Scale(label=POWER.label, least_top=top_w), CLOCK)
 
     def _values(self, name: str, model: MonitorModel, cursor_s: float | None) -> dict[str, Figure]:
         values = {}
         for line in self._lines[name]:
-            key = self._chosen if line.device == GPU else line.device
+            key = self._key_of(line.device)
             if key is None:
                 continue
-            value = model.reading(key, line.field).value if cursor_s is None else model.at(key, line.field, cursor_s)
+            value = self._value(line, key, model, cursor_s)
             if value is not None or not line.optional:
-                values[line.key] = line.figure(value)
+                limit = model.reading(key, line.limit_field).value if line.limit_field else None
+                values[line.key] = figures.of_limit(line.figure(value), line.figure(limit))
         return values
 
-
-def _reduced(
-    model: MonitorModel, key: str, field: str, span: tuple[float, float], columns: int
-) -> tuple[FloatArray, FloatArray]:
-    t, values = model.between(key, field, *span, columns)
-    return min_max(t, values, *span, columns)
-
-
-def _lines() -> dict[str, list[_Line]]:
-    percent, memory, rate = figures.percent, figures.memory, figures.rate
-    tr = translate
-    gpu, cpu = tr("MonitorPlots", "GPU"), tr("MonitorPlots", "CPU")
-    return {
-        "utilization": [
-            _Line(GPU, "utilization_gpu_percent", gpu, "utilization_gpu", percent),
-            _counter("sm_activity_percent", tr("MonitorPlots", "SMs"), "sm_activity", percent),
-            _counter("tensor_activity_percent", tr("MonitorPlots", "tensor cores"), "tensor_activity", percent),
-            _counter("dram_bandwidth_percent", tr("MonitorPlots", "memory bandwidth"), "dram_bandwidth", percent),
-            _Line(HOST_KEY, "cpu_percent", cpu, "cpu", percent),
-        ],
-        "memory": [_Line(GPU, "memory_used_bytes", tr("MonitorPlots", "used"), "gpu_memory", memory)],
-        "bandwidth": [
-            _Line(GPU, "pcie_rx_bytes_per_s", tr("MonitorPlots", "PCIe in"), "pcie", rate),
-            _Line(GPU, "pcie_tx_bytes_per_s", tr("MonitorPlots", "out"), "pcie", rate, dashed=True),
-            _counter("nvlink_rx_bytes_per_s", tr("MonitorPlots", "NVLink in"), "nvlink", rate),
-            _counter("nvlink_tx_bytes_per_s", tr("MonitorPlots", "out"), "nvlink", rate, dashed=True),
-            _Line(HOST_KEY, "disk_read_bytes_per_s", tr("MonitorPlots", "disk read"), "disk", rate),
-            _Line(HOST_KEY, "disk_write_bytes_per_s", tr("MonitorPlots", "write"), "disk", rate, dashed=True),
-            _Line(HOST_KEY, "network_receive_bytes_per_s", tr("MonitorPlots", "net in"), "network", rate),
-            _Line(HOST_KEY, "network_send_bytes_per_s", tr("MonitorPlots", "out"), "network", rate, dashed=True),
-        ],
-        "power": [
-            _Line(GPU, "power_w", tr("MonitorPlots", "power"), "power", figures.watts),
-            _Line(GPU, "clock_sm_mhz", tr("MonitorPlots", "SM clock"), "clock_sm", figures.megahertz, right=True),
-            _Line(
-                GPU,
-                "clock_memory_mhz",
-                tr("MonitorPlots", "memory clock"),
-                "clock_memory",
-                figures.megahertz,
-                right=True,
-            ),
-        ],
-        "host": [
-            _Line(HOST_KEY, "cpu_percent", cpu, "cpu", percent),
-            _Line(HOST_KEY, "memory_used_bytes", tr("MonitorPlots", "memory"), "host_memory", memory, right=True),
-            _Line(
-                HOST_KEY,
-                "workload_rss_bytes",
-                tr("MonitorPlots", "of it the run"),
-                "host_memory",
-                memory,
-                dashed=True,
-                right=True,
-                optional=True,
-            ),
-        ],
-    }
-
-
-def _counter(
-    field: str, label: str, metric: str, figure: Callable[[float | None], Figure], *, dashed: bool = False
-) -> _Line:
-    """A figure of hardware counters, which only some GPUs have."""
-    return _Line(GPU, field, label, metric, figure, dashed=dashed, optional=True, alone=True)
-
-
-def _explanations() -> dict[str, str]:
-    tr = translate
-    return {
-        "utilization": tr(
-            "MonitorPlots",
-            "GPU: share of time in which at least one kernel ran, not of capacity. Where the chip counts them: SMs, "
-            "share of the multiprocessors that had work; tensor cores, share of time in which they worked; memory "
-            "bandwidth, of its peak. CPU: of all hardware threads. The small marks at the bottom are optimizer steps.",
-        ),
-        "memory": tr(
-            "MonitorPlots",
-            "Memory that processes hold on the chosen GPU; the axis ends at all there is. Other GPUs are pale.",
-        ),
-        "bandwidth": tr(
-            "MonitorPlots",
-            "PCIe of the chosen GPU from the driver's counters, NVLink over all its links; disks and network "
-            "interfaces of the host, added up.",
-        ),
-        "power": tr("MonitorPlots", "Power drawn by the chosen GPU (left), its clocks (right)."),
-        "host": tr("MonitorPlots", "CPU over all hardware threads (left), memory in use (right)."),
-    }
+    def _value(self, line: Line, key: str, model: MonitorModel, cursor_s: float | None) -> float | None:
+        if line.derive is None:
+            return model.reading(key, line.field).value if cursor_s is None else model.at(key, line.field, cursor_s)
+        end_s = model.end_s if cursor_s is None else cursor_s
+        t, values = line.derive(*model.between(key, line.field, end_s - WIDEST_READING_S, end_s))
+        place = int(np.searchsorted(t, end_s, side="right")) - 1
+        if place < 0 or np.isnan(values[place]) or end_s - t[place] > WIDEST_READING_S:
+            return None
+        return float(values[place])

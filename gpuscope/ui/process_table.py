@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QSortFilterProxyModel, Qt
 from PySide6.QtGui import QResizeEvent
@@ -22,7 +23,9 @@ SHOWN_ROWS = 6
 ROW_HEIGHT_PX = 3 * GRID
 NAME_COLUMN = 1
 NAME_WIDTH_PX = 12 * GRID
-_BY_IMPORTANCE = (0, NAME_COLUMN, 5, 6, 4, 3, 2, 7, 8)
+SM_COLUMN = 9
+GPU_MEMORY_COLUMN = 4
+_BY_IMPORTANCE = (0, NAME_COLUMN, 5, 6, GPU_MEMORY_COLUMN, SM_COLUMN, 3, 2, 7, 8, 11, 10)
 """Columns in the order in which they get room."""
 
 
@@ -33,6 +36,7 @@ class _Column:
     order: Callable[[ProcessSample], float | str | None]
     field: str
     numeric: bool = True
+    meaning: str = ""
 
 
 class ProcessModel(QAbstractTableModel):
@@ -72,6 +76,39 @@ class ProcessModel(QAbstractTableModel):
                 lambda p: p.write_bytes_per_s,
                 "write_bytes_per_s",
             ),
+            *self._driver_columns(),
+        ]
+
+    def _driver_columns(self) -> list[_Column]:
+        return [
+            _Column(
+                self.tr("GPU share"),
+                lambda p: _text(figures.percent(p.sm_percent)),
+                lambda p: p.sm_percent,
+                "sm_percent",
+                meaning=self.tr(
+                    "Share of a GPU's time in which kernels of the process ran, over the driver's own window; on "
+                    "several GPUs added up. Processes that take turns can add up to less than the GPU's utilisation."
+                ),
+            ),
+            _Column(
+                self.tr("Started"),
+                lambda p: _moment(p.started_wall_s),
+                lambda p: p.started_wall_s,
+                "started_wall_s",
+                meaning=self.tr("When the process began, in this computer's time zone."),
+            ),
+            _Column(
+                self.tr("Kind"),
+                lambda p: p.kind or figures.DASH,
+                lambda p: p.kind,
+                "kind",
+                numeric=False,
+                meaning=self.tr(
+                    "compute: has a CUDA context on the GPU; graphics: draws on it; workload: a member of the run's "
+                    "own process tree."
+                ),
+            ),
         ]
 
     def show_processes(self, processes: list[tuple[ProcessSample, str]]) -> None:
@@ -100,6 +137,8 @@ class ProcessModel(QAbstractTableModel):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
             return self._columns[section].title
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return self._columns[section].meaning or None
         return self._alignment(section) if role == Qt.ItemDataRole.TextAlignmentRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
@@ -138,7 +177,7 @@ class ProcessTable(QTableView):
         proxy.setDynamicSortFilter(True)
         self.setModel(proxy)
         self.setSortingEnabled(True)
-        self.sortByColumn(4, Qt.SortOrder.DescendingOrder)
+        self.sortByColumn(GPU_MEMORY_COLUMN, Qt.SortOrder.DescendingOrder)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setShowGrid(False)
@@ -149,6 +188,7 @@ class ProcessTable(QTableView):
         header = self.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(NAME_COLUMN, QHeaderView.ResizeMode.Stretch)
+        header.moveSection(SM_COLUMN, GPU_MEMORY_COLUMN + 1)
         self.setFont(font(Size.SMALL))
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -179,6 +219,15 @@ class ProcessTable(QTableView):
         self._fit_columns()
         rows = min(SHOWN_ROWS, max(1, self.processes.rowCount()))
         self.setFixedHeight(self.horizontalHeader().sizeHint().height() + rows * ROW_HEIGHT_PX + 4)
+
+
+def _moment(wall_s: float | None) -> str:
+    """`14:05` today, else with the day before it: `03-21 14:05`."""
+    if wall_s is None:
+        return figures.DASH
+    moment = datetime.fromtimestamp(wall_s)  # noqa: DTZ006 - a person reads it, in this computer's time zone
+    today = moment.date() == datetime.now().date()  # noqa: DTZ005 - likewise
+    return f"{moment:%H:%M}" if today else f"{moment:%m-%d %H:%M}"
 
 
 def _text(figure: figures.Figure) -> str:

@@ -47,6 +47,7 @@ class SessionController(QObject):
         self.manifest: Manifest | None = None
         self.monitor_only = False
         self.live = False
+        self._watched = True
         self._worker: SessionWorker | None = None
         self._monitors: list[launch.MonitorHandle] = []
         self._ending: list[threading.Thread] = []
@@ -61,6 +62,12 @@ class SessionController(QObject):
     def run_is_live(self) -> bool:
         """Whether the session that is followed is a run that goes on."""
         return self.live and not self.monitor_only and self.manifest is not None and self.manifest.run is not None
+
+    def set_watched(self, watched: bool) -> None:
+        """Whether somebody can see the window: else the session is looked at less often."""
+        self._watched = watched
+        if self._worker is not None:
+            self._worker.set_watched(watched=watched)
 
     def open(self, path: Path) -> None:
         """Follow a session from its beginning."""
@@ -119,6 +126,7 @@ class SessionController(QObject):
         bridge.ended.connect(self._on_ended)
         bridge.failed.connect(self._on_failed)
         self._worker = SessionWorker(path, bridge)
+        self._worker.set_watched(watched=self._watched)
         self._worker.start()
 
     def _leave(self) -> None:

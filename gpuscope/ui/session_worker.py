@@ -16,6 +16,8 @@ from gpuscope.ui.bridge import SessionBridge
 from gpuscope.ui.monitor_model import PLOTTED_FIELDS
 
 POLL_INTERVAL_S = 0.1
+UNWATCHED_INTERVAL_S = 1.0
+"""While nobody can see the window; state and output are still noticed in time to say so."""
 SAMPLES_A_PIECE = 400
 """Samples of GPUs, and of the host, handed over at once: the window takes them in a few milliseconds."""
 EVENTS_A_PIECE = 1000
@@ -29,6 +31,11 @@ class SessionWorker(threading.Thread):
         super().__init__(name="gpuscope-follow", daemon=True)
         self._path = path
         self._bridge = bridge
+        self._watched = True
+
+    def set_watched(self, *, watched: bool) -> None:
+        """Whether somebody can see what is followed; may be called from any thread."""
+        self._watched = watched
 
     def run(self) -> None:
         """Follow; every failure reaches the window as one sentence."""
@@ -57,7 +64,7 @@ class SessionWorker(threading.Thread):
             if _has_ended(update):
                 self._bridge.post("ended", update.outcome)
                 return
-            if self._bridge.wait_closed(POLL_INTERVAL_S):
+            if self._bridge.wait_closed(POLL_INTERVAL_S if self._watched else UNWATCHED_INTERVAL_S):
                 return
 
     def stop(self) -> None:

@@ -40,8 +40,8 @@ def test_what_the_driver_says_is_on_the_screen(
     use_nvml_scenario(scenario)
     window.start()
     monitor = window.monitor_panel
-    qtbot.waitUntil(lambda: len(monitor.gpu_cards) == 3, timeout=WAIT_MS)
-    cards = list(monitor.gpu_cards.values())
+    qtbot.waitUntil(lambda: len(monitor.cards.gpu_cards) == 3, timeout=WAIT_MS)
+    cards = list(monitor.cards.gpu_cards.values())
     qtbot.waitUntil(lambda: cards[2].busy.plain_text() == "12 %", timeout=WAIT_MS)
     assert [card.busy.plain_text() for card in cards] == ["10 %", "11 %", "12 %"]
     assert cards[0].name.toolTip().startswith("NVIDIA H100 80GB HBM3\n")

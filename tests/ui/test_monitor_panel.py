@@ -59,7 +59,7 @@ def test_hardware_counters_are_curves_where_the_chip_has_them(panel: MonitorPane
 
 def test_cards_show_the_newest_readings(panel: MonitorPanel, tmp_path: Path) -> None:
     _fill(panel, tmp_path / "a.gpuscope", seconds=20, gpus=2)
-    card = panel.gpu_cards[sessions.uuid_of(0)]
+    card = panel.cards.gpu_cards[sessions.uuid_of(0)]
     last = sessions.frame(200, gpus=2)
     assert last.gpus is not None
     assert card.busy.plain_text() == f"{last.gpus[0].utilization_gpu_percent:.0f} %"
@@ -79,7 +79,7 @@ def test_a_figure_that_is_not_there_is_a_dash_with_its_reason(panel: MonitorPane
     )
     panel.on_update(Update(frames=[Frame(monotonic_s=sessions.ZERO_S + 2.1, wall_s=0.0, gpus=(lost,))]))
     panel.redraw()
-    card = panel.gpu_cards[sessions.uuid_of(0)]
+    card = panel.cards.gpu_cards[sessions.uuid_of(0)]
     assert card.busy.plain_text() == "0 %"
     assert card.details["power"].plain_text() == "–"
     assert card.details["power"].toolTip() == REASON_SENTENCES[Reason.NOT_SUPPORTED]
@@ -91,7 +91,7 @@ def test_old_readings_are_not_shown_as_the_present(panel: MonitorPanel, tmp_path
     later = sessions.frame(400, gpus=0)
     panel.on_update(Update(frames=[later]))
     panel.redraw()
-    busy = panel.gpu_cards[sessions.uuid_of(0)].busy
+    busy = panel.cards.gpu_cards[sessions.uuid_of(0)].busy
     assert busy.plain_text() == "–"
     assert "0:02" in busy.toolTip()
 
@@ -245,7 +245,7 @@ def test_the_next_gpu_becomes_the_subject_and_the_others_pale(panel: MonitorPane
     at = sessions.frame(200, gpus=3).gpus
     assert at is not None
     assert values[-1] == pytest.approx(at[1].power_w)
-    panel.gpu_cards[sessions.uuid_of(2)].clicked.emit(sessions.uuid_of(2))
+    panel.cards.gpu_cards[sessions.uuid_of(2)].clicked.emit(sessions.uuid_of(2))
     assert panel.chosen == sessions.uuid_of(2)
     panel.next_device()
     assert panel.chosen == sessions.uuid_of(0)
@@ -255,7 +255,7 @@ def test_without_a_gpu_its_plots_are_gone_and_the_host_stays(panel: MonitorPanel
     _fill(panel, tmp_path / "a.gpuscope", seconds=20, gpus=0, run=False)
     assert panel.problem.isVisible()
     shown = [name for name, plot in panel.plots.plots.items() if plot.isVisible()]
-    assert shown == ["utilization", "bandwidth", "host"]
+    assert shown == ["utilization", "disks", "host"]
     t, _ = panel.plots.plots["host"].points("host:cpu_percent")
     assert len(t) == 21
     assert panel.processes.processes.rowCount() == 0
@@ -331,11 +331,11 @@ def test_a_long_session_is_drawn_in_little_time(panel: MonitorPanel, tmp_path: P
 def test_many_gpus_have_compact_cards_in_few_rows(panel: MonitorPanel, tmp_path: Path, qtbot: QtBot) -> None:
     _fill(panel, tmp_path / "a.gpuscope", seconds=5, gpus=8)
     qtbot.wait(REDRAW_INTERVAL_MS)
-    card = panel.gpu_cards[sessions.uuid_of(7)]
+    card = panel.cards.gpu_cards[sessions.uuid_of(7)]
     assert card.busy.isVisible()
     assert not card.details["power"].isVisible()
     assert "of 80 GiB" in card.memory_bar.toolTip()
-    rows = {each.y() for each in panel.gpu_cards.values()}
+    rows = {each.y() for each in panel.cards.gpu_cards.values()}
     assert len(rows) <= 3
     _fill(panel, tmp_path / "b.gpuscope", seconds=5, gpus=2)
-    assert panel.gpu_cards[sessions.uuid_of(0)].details["power"].isVisible()
+    assert panel.cards.gpu_cards[sessions.uuid_of(0)].details["power"].isVisible()

@@ -141,6 +141,8 @@ class TimePlot(QWidget):
         self.canvas = _Canvas(self, viewBox=self._box, axisItems=axes)
         self._right_box = self._add_right_box()
         self._ticks = pyqtgraph.PlotCurveItem(connect="pairs", antialias=False)
+        self._limits: dict[str, Any] = {}
+        self._markers = pyqtgraph.PlotCurveItem(connect="pairs", antialias=False)
         self._cursor = pyqtgraph.InfiniteLine(angle=90, movable=False)
         self._cursor.hide()
         self._prepare()
@@ -173,6 +175,7 @@ class TimePlot(QWidget):
         """Other vertical axes, for example for a card with more memory."""
         self._left_scale, self._right_scale = scale, right
         self._left_axis.value_scale, self._right_axis.value_scale = scale, right
+        self._right_axis.setStyle(showValues=right is not None)
         self._left_axis.picture = self._right_axis.picture = None
 
     def draw(self, span: tuple[float, float], data: dict[str, tuple[FloatArray, FloatArray]]) -> None:
@@ -195,6 +198,26 @@ class TimePlot(QWidget):
         """Small marks at the bottom, one a step."""
         top = self._box.viewRange()[1][1] * TICK_SHARE
         self._ticks.setData(np.repeat(times, 2), np.tile([0.0, top], len(times)))
+
+    def draw_markers(self, times: FloatArray) -> None:
+        """Lines over the whole height at moments that somebody should know of."""
+        low, high = self._box.viewRange()[1]
+        self._markers.setData(np.repeat(times, 2), np.tile([low, high], len(times)))
+
+    def show_limits(self, limits: Mapping[str, tuple[float, str]]) -> None:
+        """Dotted lines across at values of the left axis, each with its colour; they do not make the axis longer."""
+        for name in set(self._limits) - set(limits):
+            self._box.removeItem(self._limits.pop(name))
+        for name, (value, colour) in limits.items():
+            if name not in self._limits:
+                pen = pyqtgraph.mkPen(QColor(colour), width=1, style=Qt.PenStyle.DotLine)
+                self._limits[name] = pyqtgraph.InfiniteLine(angle=0, movable=False, pen=pen)
+                self._box.addItem(self._limits[name], ignoreBounds=True)
+            self._limits[name].setPos(value)
+
+    def limits(self) -> dict[str, float]:
+        """The values at which there are dotted lines."""
+        return {name: float(line.value()) for name, line in self._limits.items()}
 
     def points(self, key: str) -> tuple[FloatArray, FloatArray]:
         """What a curve shows now."""
@@ -241,6 +264,7 @@ class TimePlot(QWidget):
             axis.setTextPen(QColor(colours.muted))
         self._ticks.setPen(pyqtgraph.mkPen(QColor(colours.reserved), width=1))
         self._cursor.setPen(pyqtgraph.mkPen(QColor(colours.text), width=1))
+        self._markers.setPen(pyqtgraph.mkPen(QColor(colours.warning), width=1))
 
     def _add_right_box(self) -> _TimeBox:
         box = _TimeBox(enableMenu=False)
@@ -270,6 +294,7 @@ class TimePlot(QWidget):
             axis.enableAutoSIPrefix(enable=False)
         self._right_axis.setStyle(showValues=self._right_scale is not None)
         self._box.addItem(self._ticks, ignoreBounds=True)
+        self._box.addItem(self._markers, ignoreBounds=True)
         self._box.addItem(self._cursor, ignoreBounds=True)
         self._box.dragged.connect(lambda share: self.moved.emit(-share))
         self._box.reset.connect(self.reset_requested)
@@ -302,11 +327,11 @@ class TimePlot(QWidget):
 
 def _value_html(style: CurveStyle, figure: str, unit: str, muted: str) -> str:
     line = "┅" if style.dashed else "━"
-    label = html.escape(style.label).replace(" ", "&nbsp;")
+    label, unit = (html.escape(text).replace(" ", "&nbsp;").replace("/", "/&#8288;") for text in (style.label, unit))
     return (
         f'<span style="color:{style.colour}">{line}</span>&nbsp;'
         f'<span style="color:{muted}">{label}</span>&nbsp;'
-        f'{html.escape(figure)}&nbsp;<span style="color:{muted}">{html.escape(unit)}</span>'
+        f'{html.escape(figure)}&nbsp;<span style="color:{muted}">{unit}</span>'
     )
 
 

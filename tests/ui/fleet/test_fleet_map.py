@@ -13,7 +13,8 @@ from gpuscope.domain.run import CLUSTER, Manifest
 from gpuscope.domain.sample import Frame, GpuSample
 from gpuscope.engine.follow import Update
 from gpuscope.ui.fleet.heat_map import Block, Cell, HeatMap
-from gpuscope.ui.monitor_panel import MOST_CARDS, MonitorPanel
+from gpuscope.ui.monitor_cards import MOST_CARDS
+from gpuscope.ui.monitor_panel import MonitorPanel
 from gpuscope.ui.theme import Mode, apply_theme
 
 HOSTS, GPUS = 6, 8
@@ -53,25 +54,25 @@ def _colour(map_: HeatMap, key: str) -> QColor:
 
 def test_many_gpus_are_cells_not_cards(panel: MonitorPanel) -> None:
     assert len(DEVICES) > MOST_CARDS
-    assert panel.gpu_cards == {}
-    assert panel.fleet.isVisible()
-    assert all(not panel.fleet.map.place_of(device.uuid).isEmpty() for device in DEVICES)
+    assert panel.cards.gpu_cards == {}
+    assert panel.cards.fleet.isVisible()
+    assert all(not panel.cards.fleet.map.place_of(device.uuid).isEmpty() for device in DEVICES)
 
 
 def test_the_machine_that_stands_out_is_on_top(panel: MonitorPanel) -> None:
-    tops = {device.uuid: panel.fleet.map.place_of(device.uuid).top() for device in DEVICES}
+    tops = {device.uuid: panel.cards.fleet.map.place_of(device.uuid).top() for device in DEVICES}
     assert tops["4-0"] == min(tops.values())
-    assert panel.fleet.map.place_of("4-0").left() <= panel.fleet.map.place_of("5-0").left()
+    assert panel.cards.fleet.map.place_of("4-0").left() <= panel.cards.fleet.map.place_of("5-0").left()
 
 
 def test_colours_tell_busy_idle_and_unknown_apart(panel: MonitorPanel) -> None:
-    busy, idle, unknown = (_colour(panel.fleet.map, key) for key in ("3-7", "4-0", "5-7"))
+    busy, idle, unknown = (_colour(panel.cards.fleet.map, key) for key in ("3-7", "4-0", "5-7"))
     assert busy.lightness() < idle.lightness()  # on a light surface
     assert len({busy.name(), idle.name(), unknown.name()}) == 3
 
 
 def test_the_mouse_and_the_keys_choose_a_gpu(panel: MonitorPanel, qtbot: QtBot) -> None:
-    map_ = panel.fleet.map
+    map_ = panel.cards.fleet.map
     qtbot.mouseClick(map_, Qt.MouseButton.LeftButton, pos=map_.place_of("2-3").center())
     assert panel.chosen == "2-3"
     panel.redraw()
@@ -86,8 +87,8 @@ def test_the_mouse_and_the_keys_choose_a_gpu(panel: MonitorPanel, qtbot: QtBot) 
 
 def test_a_few_gpus_have_cards_again(panel: MonitorPanel) -> None:
     panel.on_update(Update(devices=DEVICES[:2]))
-    assert list(panel.gpu_cards) == ["0-0", "0-1"]
-    assert not panel.fleet.isVisible()
+    assert list(panel.cards.gpu_cards) == ["0-0", "0-1"]
+    assert not panel.cards.fleet.isVisible()
 
 
 def test_names_from_other_machines_are_no_markup(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
